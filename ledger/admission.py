@@ -1,0 +1,311 @@
+"""What may follow in a ledger: the one set of rules that the writer and the verifier share.
+
+`State` is the ledger after its first n receipts. `State.admit` judges the next statement and `State.add` takes it in.
+The writer asks before it seals, the verifier asks about what was sealed; neither has rules of its own.
+
+A statement is admitted when, in this order,
+
+1. every signature verifies under a key that has, or had, a role here;
+2. it satisfies the schema of its kind and lies in the canonical domain;
+3. its signers have the role that its kind needs, at this index;
+4. it has not been sealed before;
+5. its basis is a state that this ledger really had;
+6. its producer's numbering continues;
+7. what it says is consistent in itself and with earlier receipts.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ledger import canonical, schema
+from ledger.errors import PolicyError, RefusedError
+from ledger.merkle import EMPTY_ROOT, Tree
+from ledger.receipt import NO_PREV, file_digest
+from ledger.round import check_round, subject_arm
+from ledger.statement import (
+    Basis,
+    Producer,
+    SignedStatement,
+    Statement,
+    build_statement,
+    sign_statement,
+    verify_signature,
+)
+from ledger.trust import Trust
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ledger.canonical import JsonObject
+    from ledger.keys import PrivateKey
+
+KINDS = ("genesis", "keys", "round")
+
+
+@dataclass(slots=True)
+class Numbering:
+    """Statements of one producer that are in the ledger: identity and claimed predecessor by sequence number."""
+
+    identities: dict[int, bytes] = field(default_factory=dict)
+    claims: dict[int, str | None] = field(default_factory=dict)
+    last: int = -1
+
+    def check(self, seq: int, prev: str | None, identity: bytes) -> None:
+        """Refuse a number that is taken, and a predecessor that is not the one in the ledger.
+
+        A gap is not refused: it is what a dropped statement looks like, and it must stay visible.
+
+        Raises:
+            RefusedError: ``E_SEQ_TAKEN`` or ``E_PREV_STATEMENT``.
+        """
+        where = "/predicate/producer"
+        if seq in self.identities:
+            raise RefusedError("E_SEQ_TAKEN", f"this key has another statement with seq {seq}", where=f"{where}/seq")
+        if (prev is None) != (seq == 0):
+            raise RefusedError(
+                "E_PREV_STATEMENT",
+                "prev_statement is null at seq 0 and nowhere else",
+                where=f"{where}/prev_statement",
+            )
+        before = self.identities.get(seq - 1)
+        if before is not None and before.hex() != prev:
+            raise RefusedError(
+                "E_PREV_STATEMENT",
+                f"statement {seq - 1} of this key is {before.hex()}, not {prev}",
+                where=f"{where}/prev_statement",
+            )
+        after = self.claims.get(seq + 1)
+        if after is not None and after != identity.hex():
+            raise RefusedError(
+                "E_PREV_STATEMENT",
+                f"statement {seq + 1} of this key follows {after}, not this one",
+                where=where,
+            )
+
+    def add(self, seq: int, prev: str | None, identity: bytes) -> None:
+        """Take a statement in."""
+        self.identities[seq] = identity
+        self.claims[seq] = prev
+        self.last = max(self.last, seq)
+
+    def gaps(self) -> list[int]:
+        """Sequence numbers below the highest that are missing."""
+        if len(self.identities) == self.last + 1:
+            return []
+        return [seq for seq in range(self.last) if seq not in self.identities]
+
+
+class State:
+    """A ledger after its first n receipts."""
+
+    def __init__(self) -> None:
+        self.tree = Tree()
+        self.prev = NO_PREV
+        self.trust: Trust | None = None
+        self.identities: dict[bytes, int] = {}
+        self.rounds: dict[str, int] = {}
+        self.producers: dict[str, Numbering] = {}
+        self._roots: dict[int, bytes] = {0: EMPTY_ROOT}
+
+    @property
+    def size(self) -> int:
+        """Number of receipts."""
+        return len(self.tree)
+
+    def root_at(self, size: int) -> bytes:
+        """Root hash of the first `size` receipts."""
+        root = self._roots.get(size)
+        if root is None:
+            root = self._roots[size] = self.tree.root(size)
+        return root
+
+    def require_trust(self) -> Trust:
+        """Roles in force.
+
+        Raises:
+            RefusedError: ``E_NO_GENESIS`` when there is no valid genesis statement.
+        """
+        if self.trust is None:
+            raise RefusedError("E_NO_GENESIS", "the ledger has no valid genesis statement")
+        return self.trust
+
+    def basis(self) -> Basis:
+        """This state as the basis of new statements."""
+        return Basis(tree_size=self.size, root=self.root_at(self.size))
+
+    def draft(
+        self,
+        kind: str,
+        body: JsonObject,
+        *,
+        subject: tuple[str, str],
+        basis: Basis,
+        signers: Sequence[PrivateKey],
+    ) -> SignedStatement:
+        """Make and sign the next statement of a producer, who is the first signer.
+
+        Raises:
+            MalformedError: the body is outside canonical JSON.
+        """
+        keyid = signers[0].public.keyid
+        numbering = self.producers.get(keyid, Numbering())
+        statement = build_statement(
+            kind,
+            body,
+            subject=subject,
+            basis=basis,
+            producer=Producer(keyid=keyid, seq=numbering.last + 1, prev=numbering.identities.get(numbering.last)),
+        )
+        return sign_statement(statement, signers)
+
+    def admit(self, signed: SignedStatement, *, in_domain: bool = False) -> bool:
+        """Judge whether a statement may follow.
+
+        Args:
+            signed: the statement with its signatures.
+            in_domain: the statement's value is known to be in the canonical domain.
+
+        Returns:
+            Whether it is attested (see `Trust.authorise`).
+
+        Raises:
+            MalformedError: outside its schema or the domain.
+            SignatureError: a signature does not verify.
+            RefusedError: any other reason.
+            PolicyError: ``E_KIND_UNKNOWN`` for a kind that this release cannot judge.
+        """
+        statement = signed.statement
+        if self.size == 0:
+            self._admit_genesis(signed, in_domain=in_domain)
+            return True
+        self._check_signatures(signed)
+        self._check_form(statement, in_domain=in_domain)
+        signers = [item.keyid for item in signed.signatures]
+        attested = self.require_trust().authorise(statement.kind, statement.body, signers)
+        self._check_place(signed)
+        if statement.kind == "round":
+            self._check_round(statement)
+        return attested
+
+    def _admit_genesis(self, signed: SignedStatement, *, in_domain: bool) -> None:
+        statement = signed.statement
+        if statement.kind != "genesis":
+            raise RefusedError(
+                "E_NO_GENESIS",
+                f"a ledger starts with a genesis statement, found kind {statement.kind!r}",
+                where="/predicateType",
+            )
+        self._check_form(statement, in_domain=in_domain)
+        trust = Trust.from_genesis(statement.body)
+        for item in signed.signatures:
+            if item.keyid in trust.root.keys:
+                verify_signature(statement, item, trust.root.keys[item.keyid])
+        trust.authorise_genesis([item.keyid for item in signed.signatures])
+        if subject_of(statement) != genesis_subject(statement.body):
+            raise RefusedError("E_SUBJECT", "the subject of a genesis statement is its origin", where="/subject/0")
+        self._check_place(signed)
+
+    def _check_signatures(self, signed: SignedStatement) -> None:
+        known = self.require_trust().known
+        for at, item in enumerate(signed.signatures):
+            key = known.get(item.keyid)
+            if key is None:
+                raise RefusedError(
+                    "E_KEY_UNKNOWN",
+                    f"{item.keyid} never had a role in this ledger",
+                    where=f"/signatures/{at}",
+                )
+            verify_signature(signed.statement, item, key)
+
+    def _check_form(self, statement: Statement, *, in_domain: bool) -> None:
+        if statement.kind not in KINDS:
+            raise PolicyError(
+                "E_KIND_UNKNOWN",
+                f"this release of rungbook cannot judge statements of kind {statement.kind!r}; a newer one may",
+            )
+        proven = schema.validate(statement.kind, statement.value)
+        if not proven and not in_domain:
+            canonical.check_domain(statement.value)
+
+    def _check_place(self, signed: SignedStatement) -> None:
+        statement = signed.statement
+        identity = statement.identity
+        if identity in self.identities:
+            raise RefusedError(
+                "E_DUPLICATE", f"this statement is sealed already as receipt {self.identities[identity]}"
+            )
+        basis, producer = statement.predicate["basis"], statement.predicate["producer"]
+        size = basis["tree_size"]
+        if size > self.size or self.root_at(size).hex() != basis["root_hash"]:
+            raise RefusedError(
+                "E_BASIS",
+                f"this ledger never had the root {basis['root_hash']} at size {size}",
+                where="/predicate/basis",
+            )
+        if all(item.keyid != producer["keyid"] for item in signed.signatures):
+            raise RefusedError(
+                "E_PRODUCER", "the producer has not signed the statement", where="/predicate/producer/keyid"
+            )
+        numbering = self.producers.get(producer["keyid"], Numbering())
+        numbering.check(producer["seq"], producer["prev_statement"], identity)
+
+    def _check_round(self, statement: Statement) -> None:
+        body = statement.body
+        check_round(body)
+        arm = subject_arm(body)
+        if subject_of(statement) != (arm["role"], arm["code_sha256"]):
+            raise RefusedError(
+                "E_SUBJECT", f"the subject must be the code of the arm {arm['role']}", where="/subject/0"
+            )
+        sealed = self.rounds.get(body["id"])
+        if sealed is not None:
+            raise RefusedError(
+                "E_ID_CONFLICT",
+                f"the round id {body['id']!r} is taken by receipt {sealed}, which says something else",
+                where="/predicate/round/id",
+            )
+
+    def add(self, raw: bytes, signed: SignedStatement) -> None:
+        """Take in an admitted statement, sealed as the receipt file `raw`."""
+        statement = signed.statement
+        if statement.kind == "genesis" and self.size == 0:
+            self.trust = Trust.from_genesis(statement.body)
+        elif statement.kind == "keys":
+            self.require_trust().apply_keys(statement.body)
+        elif statement.kind == "round":
+            self.rounds.setdefault(statement.body["id"], self.size)
+        producer = statement.predicate["producer"]
+        numbering = self.producers.setdefault(producer["keyid"], Numbering())
+        numbering.add(producer["seq"], producer["prev_statement"], statement.identity)
+        self.identities.setdefault(statement.identity, self.size)
+        self.add_file(file_digest(raw))
+
+    def add_file(self, digest: bytes) -> None:
+        """Take in a receipt file of which nothing else is to be believed."""
+        self.tree.append(digest)
+        self.prev = digest.hex()
+
+
+def subject_of(statement: Statement) -> tuple[str, str]:
+    """Name and digest of a statement's only subject."""
+    subject = statement.value["subject"][0]
+    return subject["name"], subject["digest"]["sha256"]
+
+
+def genesis_subject(body: JsonObject) -> tuple[str, str]:
+    """The subject of a genesis statement: the ledger, by the digest of its origin."""
+    return "ledger", hashlib.sha256(body["origin"].encode()).hexdigest()
+
+
+def round_subject(body: JsonObject) -> tuple[str, str]:
+    """The subject of a round: the code of the arm that it is about."""
+    arm = subject_arm(body)
+    return arm["role"], arm["code_sha256"]
+
+
+def keys_subject(trust: Trust) -> tuple[str, str]:
+    """The subject of a ``keys`` statement: the ledger again."""
+    return "ledger", hashlib.sha256(trust.ledger.name.encode()).hexdigest()

@@ -1,0 +1,200 @@
+r"""Canonical JSON: the bytes that are hashed and signed.
+
+The format is RFC 8785 (JCS) on a restricted domain on which orjson with sorted keys emits the same bytes:
+
+* objects with ASCII keys, arrays, strings, ``true``, ``false``, ``null`` and integers with ``|n| < 2**53``;
+* no floating point: fractions are decimal strings, so no reader can round them;
+* strings are valid Unicode without control characters but newline and tab (a receipt is printed on terminals);
+  nothing is normalised, so ``é`` and ``é`` stay different;
+* at most 64 levels and 16 MiB.
+
+`decode` accepts exactly what `encode` emits: it encodes again and compares. That one comparison refuses duplicate keys,
+white space, other key orders, ``NaN``, a byte-order mark, needless escapes and trailing data.
+
+`parse_json` reads JSON that people and tools wrote: any layout, but no duplicate keys and nothing after the value.
+
+Source: RFC 8785; checked against the `rfc8785` package on random documents in the tests.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import orjson
+
+from ledger.errors import MalformedError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MAX_BYTES = 16 * 1024 * 1024
+MAX_DEPTH = 64
+MAX_INT = 2**53 - 1
+
+JsonObject: TypeAlias = dict[str, Any]
+
+_OPTIONS = orjson.OPT_SORT_KEYS | orjson.OPT_STRICT_INTEGER
+# C0 but tab and newline, DEL, C1, lone surrogates.
+_FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+
+
+def encode(value: object) -> bytes:
+    """The canonical bytes of a value.
+
+    Raises:
+        MalformedError: the value is outside the domain; ``where`` is a JSON pointer to the first offender.
+    """
+    check_domain(value)
+    return _dump(value)
+
+
+def decode(raw: bytes) -> Any:  # noqa: ANN401 - JSON has no narrower static type that a caller could use
+    """Inverse of `encode`.
+
+    Raises:
+        MalformedError: for any bytes that `encode` does not emit.
+    """
+    value, proven = decode_bytes(raw)
+    if not proven:
+        check_domain(value)
+    return value
+
+
+def decode_bytes(raw: bytes) -> tuple[Any, bool]:
+    """Like `decode`, but leaves part of the domain check to the caller.
+
+    The re-encoding has been compared. What that cannot see is a float or deep nesting: a caller that checks every
+    leaf against a schema need not walk the value again, any other caller must.
+
+    Returns:
+        The value, and whether `check_domain` has already been done.
+
+    Raises:
+        MalformedError: ``E_SIZE``, ``E_JSON``, ``E_CANONICAL``, or ``E_DOMAIN`` for a string or key out of the domain.
+    """
+    if len(raw) > MAX_BYTES:
+        raise MalformedError(
+            "E_SIZE",
+            f"{len(raw)} bytes, at most {MAX_BYTES} are accepted; attach large data by digest instead",
+        )
+    try:
+        value = orjson.loads(raw)
+    except orjson.JSONDecodeError as err:
+        raise MalformedError("E_JSON", f"not JSON: {err}") from err
+    if _dump(value) != raw:
+        raise MalformedError("E_CANONICAL", "JSON, but not the canonical bytes of its value (RFC 8785, no floats)")
+    # Escapes and non-ASCII bytes are the only way to a control character or a non-ASCII key: walk only then.
+    if b"\\" in raw or b"\x7f" in raw or not raw.isascii():
+        check_domain(value)
+        return value, True
+    return value, not isinstance(value, dict | list | float)
+
+
+def _dump(value: object) -> bytes:
+    try:
+        return orjson.dumps(value, option=_OPTIONS)
+    except TypeError as err:  # JSONEncodeError is a TypeError: integer range, surrogates, nesting
+        raise MalformedError("E_DOMAIN", f"no canonical form: {err}") from err
+
+
+def check_domain(value: object) -> None:
+    """Walk a value and refuse what canonical JSON does not have.
+
+    Raises:
+        MalformedError: ``E_DOMAIN`` or ``E_DEPTH`` with a JSON pointer.
+    """
+    stack: list[tuple[object, str, int]] = [(value, "", 1)]
+    while stack:
+        item, where, depth = stack.pop()
+        if isinstance(item, str):
+            _check_text(item, where)
+        elif item is None or isinstance(item, bool):
+            continue
+        elif isinstance(item, int):
+            if not -MAX_INT <= item <= MAX_INT:
+                raise MalformedError("E_DOMAIN", f"integer {item} is outside ±(2^53-1)", where=where)
+        elif isinstance(item, dict | list):
+            if depth > MAX_DEPTH:
+                raise MalformedError("E_DEPTH", f"nested deeper than {MAX_DEPTH} levels", where=where)
+            stack.extend((child, path, depth + 1) for child, path in _children(item, where))
+        else:
+            raise MalformedError(
+                "E_DOMAIN",
+                f"{type(item).__name__} {item!r} has no canonical form; write fractions as decimal strings",
+                where=where,
+            )
+
+
+def _children(item: dict[Any, Any] | list[Any], where: str) -> Iterator[tuple[object, str]]:
+    if isinstance(item, list):
+        for position, child in enumerate(item):
+            yield child, f"{where}/{position}"
+        return
+    for key, child in item.items():
+        if not isinstance(key, str) or not key.isascii():
+            raise MalformedError("E_DOMAIN", f"key {key!r} is not an ASCII string", where=where)
+        _check_text(key, where)
+        yield child, f"{where}/{escape_pointer(key)}"
+
+
+def _check_text(text: str, where: str) -> None:
+    found = _FORBIDDEN.search(text)
+    if found:
+        raise MalformedError(
+            "E_DOMAIN",
+            f"string holds U+{ord(found.group()):04X}; control characters and lone surrogates are refused",
+            where=where,
+        )
+
+
+def escape_pointer(key: str) -> str:
+    """A member name as one step of a JSON pointer (RFC 6901)."""
+    return key.replace("~", "~0").replace("/", "~1")
+
+
+class NumberText(str):
+    """A fraction as the file printed it: kept, compared, never calculated with by accident."""
+
+    __slots__ = ()
+
+
+def parse_json(raw: bytes, *, what: str = "input", max_bytes: int = MAX_BYTES) -> Any:  # noqa: ANN401 - JSON has no narrower static type
+    """Read JSON that a person or a tool wrote.
+
+    Any layout is accepted. Integers come out exact, fractions as `NumberText`. Strings and keys are as they stand:
+    whoever encodes them learns there whether they are in the domain.
+
+    Raises:
+        MalformedError: ``E_SIZE``, ``E_UTF8``, ``E_JSON``, ``E_DUPLICATE_KEY``, ``E_NONFINITE`` or ``E_DEPTH``.
+    """
+    if len(raw) > max_bytes:
+        raise MalformedError("E_SIZE", f"{what}: {len(raw)} bytes, at most {max_bytes} are accepted")
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError as err:
+        raise MalformedError("E_UTF8", f"{what}: not UTF-8 at byte {err.start}") from err
+    try:
+        return json.loads(
+            text, object_pairs_hook=_unique_object, parse_constant=_refuse_constant, parse_float=NumberText
+        )
+    except json.JSONDecodeError as err:
+        raise MalformedError("E_JSON", f"{what}: not JSON: {err.msg} in line {err.lineno}, column {err.colno}") from err
+    except RecursionError as err:
+        raise MalformedError("E_DEPTH", f"{what}: nested too deeply to be read") from err
+    except ValueError as err:  # an integer of more digits than Python converts
+        raise MalformedError("E_JSON", f"{what}: {err}") from err
+
+
+def _unique_object(pairs: list[tuple[str, Any]]) -> JsonObject:
+    value = dict(pairs)
+    if len(value) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise MalformedError("E_DUPLICATE_KEY", f"the key {twice!r} occurs twice in one object", where=twice)
+    return value
+
+
+def _refuse_constant(name: str) -> Any:  # noqa: ANN401 - signature fixed by the json module
+    raise MalformedError("E_NONFINITE", f"{name} is not a number that can be recorded")

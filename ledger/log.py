@@ -1,0 +1,334 @@
+"""The only writer.
+
+`Log.append` seals statements and commits them as one group: it admits each (`ledger.admission`), writes the receipt
+files, and swaps the checkpoint. Before the swap nothing has happened; after it the group is in the ledger, whole.
+
+The writer never extends what it has not checked. It refuses when the checkpoint is not signed by its own key, when the
+receipts do not hash to it, and when the checkpoint that this machine signed last (`ledger.store.Anchor`) is not a
+prefix of it: somebody restored an older copy (rollback) or signed another history (fork).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from ledger.admission import State, genesis_subject, keys_subject, round_subject
+from ledger.checkpoint import Checkpoint, open_checkpoint, parse_checkpoint, sign_checkpoint
+from ledger.errors import (
+    ChainError,
+    ConflictError,
+    LedgerError,
+    MalformedError,
+    PolicyError,
+    RefusedError,
+    RootMismatchError,
+    SignatureError,
+    StorageError,
+)
+from ledger.note import NoteKey
+from ledger.receipt import Receipt, Seal, decode_receipt_bytes, encode_receipt, file_digest, seal_head
+from ledger.statement import Basis, SignedStatement
+from ledger.strict import format_time
+
+if TYPE_CHECKING:
+    from ledger.canonical import JsonObject
+    from ledger.keys import PrivateKey
+    from ledger.store import Anchor, Store
+
+Clock: TypeAlias = Callable[[], dt.datetime]
+
+LOCK_TIMEOUT_S = 30.0
+MAX_GROUP = 10_000
+
+
+def system_clock() -> dt.datetime:
+    """Now, by the system's clock."""
+    return dt.datetime.now(dt.UTC)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """Something to be said, not signed yet: the writer numbers and signs it under the lock.
+
+    Attributes:
+        kind: kind of the statement.
+        body: what it says.
+        signers: keys that sign; the first one is the producer.
+    """
+
+    kind: str
+    body: JsonObject
+    signers: Sequence[PrivateKey]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sealed:
+    """Outcome for one statement.
+
+    Attributes:
+        index: its index.
+        digest: SHA-256 of its receipt file.
+        identity: identity of the statement.
+        existed: it was in the ledger already, and nothing was written for it.
+    """
+
+    index: int
+    digest: bytes
+    identity: bytes
+    existed: bool
+
+
+def sign_draft(state: State, draft: Draft, basis: Basis) -> SignedStatement:
+    """Number and sign a draft as the next statement of its producer.
+
+    Raises:
+        MalformedError: the body is outside canonical JSON.
+    """
+    if draft.kind == "genesis":
+        subject = genesis_subject(draft.body)
+    elif draft.kind == "round":
+        subject = round_subject(draft.body)
+    else:
+        subject = keys_subject(state.require_trust())
+    return state.draft(draft.kind, draft.body, subject=subject, basis=basis, signers=draft.signers)
+
+
+def load_state(store: Store, checkpoint: Checkpoint, state: State) -> None:
+    """Bring a state up to a checkpoint that the caller trusts, and check that the receipts hash to it.
+
+    Producers' signatures are not verified again: whoever signed the checkpoint has done that.
+
+    Raises:
+        ChainError: ``E_CHAIN`` where a receipt does not follow.
+        RootMismatchError: ``E_ROOT``.
+        MalformedError: a file is not a receipt.
+        StorageError: a file is missing or unreadable.
+    """
+    for index in range(state.size, checkpoint.size):
+        raw = store.read_receipt(index)
+        if not raw.startswith(seal_head(index, state.prev)):
+            raise ChainError("E_CHAIN", "the receipt does not follow from the one before it", index=index)
+        receipt, _ = decode_receipt_bytes(raw)
+        state.add(raw, receipt.signed)
+    if state.size != checkpoint.size or state.root_at(state.size) != checkpoint.root:
+        raise RootMismatchError("E_ROOT", "the receipts do not hash to the root of the checkpoint; run rungbook verify")
+
+
+class Log:
+    """A ledger that this process may extend.
+
+    Args:
+        store: where it is.
+        key: the ledger's private key.
+        anchor: memory of what this machine signed last.
+        clock: time of sealing.
+        lock_timeout_s: how long to wait for other writers.
+        notice: receives a sentence about everything that was repaired.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        key: PrivateKey,
+        anchor: Callable[[NoteKey], Anchor],
+        *,
+        clock: Clock = system_clock,
+        lock_timeout_s: float = LOCK_TIMEOUT_S,
+        notice: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        self._store = store
+        self._key = key
+        self._anchor_of = anchor
+        self._clock = clock
+        self._lock_timeout_s = lock_timeout_s
+        self._notice = notice
+        self._state = State()
+        self._checkpoint: bytes | None = None
+
+    def create(self, origin: str, genesis: Draft) -> Sealed:
+        """Start a ledger with its genesis statement.
+
+        Raises:
+            RefusedError: ``E_LEDGER_EXISTS`` when there is one here.
+        """
+        with self._store.lock(self._lock_timeout_s):
+            if self._store.read_checkpoint() is not None:
+                raise RefusedError("E_LEDGER_EXISTS", "there is a ledger here already")
+            note_key = NoteKey(name=origin, public=self._key.public)
+            anchor = self._anchor_of(note_key).read()
+            if anchor is not None:
+                raise ChainError(
+                    "E_ROLLBACK",
+                    f"this key has signed a ledger {origin!r} before; a second one would fork it. "
+                    f"Take another key or origin, or remove {self._anchor_of(note_key).describe()}",
+                )
+            self._repair(0)
+            group: list[bytes] = []
+            try:
+                sealed = self._take(genesis, self._state.basis(), group, "")
+                self._commit(group, note_key)
+            except BaseException:
+                self._forget()
+                raise
+            return sealed
+
+    def append(self, items: Sequence[SignedStatement | Draft]) -> list[Sealed]:
+        """Seal statements as one group: all of them, or none.
+
+        A statement that is in the ledger already, and a drafted round that says what the round of the same id says, are
+        not sealed again: the receipt that exists is returned.
+
+        Raises:
+            RefusedError: a statement is not admissible; ``where`` starts with its position when there are several.
+            MalformedError: a statement is outside its schema.
+            VerificationError: the ledger itself does not hold: ``E_ROLLBACK``, ``E_FORK``, ``E_ROOT``, ``E_CHAIN`` or a
+                checkpoint by a foreign key.
+            PolicyError: ``E_LEDGER_KEY`` when `key` is not this ledger's.
+            ConflictError: somebody else holds the lock.
+            StorageError: nothing was committed, or the outcome shows when the ledger is opened again.
+        """
+        if len(items) > MAX_GROUP:
+            raise RefusedError("E_GROUP", f"{len(items)} statements in one group, at most {MAX_GROUP} are accepted")
+        with self._store.lock(self._lock_timeout_s):
+            note_key = self._synchronise()
+            basis = self._state.basis()
+            group: list[bytes] = []
+            try:
+                results = [
+                    self._take(item, basis, group, f"/{at}" if len(items) > 1 else "") for at, item in enumerate(items)
+                ]
+                self._commit(group, note_key)
+            except BaseException:
+                if group:  # the state holds receipts that are not in the ledger: read it again next time
+                    self._forget()
+                raise
+            return results
+
+    def _take(self, item: SignedStatement | Draft, basis: Basis, group: list[bytes], where: str) -> Sealed:
+        """Admit one statement and seal it in memory."""
+        try:
+            existing = self._find_existing(item, group)
+            if existing is not None:
+                return existing
+            signed = item if isinstance(item, SignedStatement) else sign_draft(self._state, item, basis)
+            self._state.admit(signed)
+            return self._seal(signed, group)
+        except SignatureError as err:  # of what was handed in: the ledger itself is not in doubt
+            raise RefusedError(err.code, err.message, where=where + err.where) from err
+        except (MalformedError, RefusedError) as err:
+            raise err.at(where=where) from err
+
+    def _seal(self, signed: SignedStatement, group: list[bytes]) -> Sealed:
+        index = self._state.size
+        seal = Seal(index=index, prev=self._state.prev, sealed_at=format_time(self._clock()))
+        raw = encode_receipt(Receipt(seal=seal, signed=signed))
+        self._state.add(raw, signed)
+        group.append(raw)
+        return Sealed(index=index, digest=file_digest(raw), identity=signed.statement.identity, existed=False)
+
+    def _find_existing(self, item: SignedStatement | Draft, group: list[bytes]) -> Sealed | None:
+        """The receipt that says this already, read again and compared: a wrong answer here would lose a statement."""
+        if isinstance(item, SignedStatement):
+            statement = item.statement
+            kind, body = statement.kind, statement.predicate.get(statement.kind)
+            index = self._state.identities.get(statement.identity)
+        else:
+            kind, body, index = item.kind, item.body, None
+        if index is None and kind == "round" and isinstance(body, dict):
+            index = self._state.rounds.get(str(body.get("id")))
+        if index is None:
+            return None
+        pending = index - (self._state.size - len(group))
+        raw = group[pending] if pending >= 0 else self._store.read_receipt(index)
+        receipt, _ = decode_receipt_bytes(raw)
+        if receipt.statement.kind != kind or receipt.statement.body != body:
+            return None  # not the same: `State.admit` says what is wrong
+        return Sealed(index=index, digest=file_digest(raw), identity=receipt.statement.identity, existed=True)
+
+    def _commit(self, group: list[bytes], note_key: NoteKey) -> None:
+        if not group:
+            return
+        start = self._state.size - len(group)
+        try:
+            self._store.put_receipts(start, group)
+        except ConflictError:  # another process died between its receipts and its checkpoint
+            self._repair(start)
+            self._store.put_receipts(start, group)
+        checkpoint = Checkpoint(origin=note_key.name, size=self._state.size, root=self._state.root_at(self._state.size))
+        signed = sign_checkpoint(checkpoint, self._key)
+        self._store.swap_checkpoint(self._checkpoint, signed)
+        self._checkpoint = signed
+        try:
+            self._anchor_of(note_key).write(signed)
+        except StorageError as err:  # committed all the same: the older anchor still guards what came before
+            self._notice(f"sealed, but {err.message}")
+
+    def _synchronise(self) -> NoteKey:
+        """Check the ledger as it is now, and bring the state up to it."""
+        raw = self._store.read_checkpoint()
+        if raw is None:
+            raise StorageError("E_NO_LEDGER", "there is no ledger here: no checkpoint")
+        unsigned = parse_checkpoint(raw)
+        note_key = NoteKey(name=unsigned.origin, public=self._key.public)
+        if raw == self._checkpoint:
+            return note_key
+        self._check_own_key(note_key)
+        checkpoint = open_checkpoint(raw, note_key)
+        if self._state.size > checkpoint.size:
+            self._forget()
+        try:
+            load_state(self._store, checkpoint, self._state)
+        except LedgerError:
+            self._forget()
+            raise
+        self._check_anchor(note_key, raw)
+        self._repair(checkpoint.size)
+        self._checkpoint = raw
+        return note_key
+
+    def _check_own_key(self, note_key: NoteKey) -> None:
+        """Tell a wrong key file from a forged checkpoint before the signature is judged."""
+        genesis, _ = decode_receipt_bytes(self._store.read_receipt(0))
+        named = genesis.statement.predicate.get("genesis", {}).get("ledger_key")
+        if named != note_key.public.openssh:
+            raise PolicyError(
+                "E_LEDGER_KEY",
+                f"this is not the ledger's key: the ledger names {named}, the key file holds {note_key.public.openssh}",
+            )
+
+    def _check_anchor(self, note_key: NoteKey, current: bytes) -> None:
+        anchor = self._anchor_of(note_key)
+        raw = anchor.read()
+        if raw is not None:
+            try:
+                last = open_checkpoint(raw, note_key)
+            except (MalformedError, SignatureError) as err:
+                raise StorageError(
+                    "E_ANCHOR",
+                    f"the remembered checkpoint is damaged: {err.message}",
+                    where=anchor.describe(),
+                ) from err
+            if last.size > self._state.size:
+                raise ChainError(
+                    "E_ROLLBACK",
+                    f"this machine has signed {last.size} receipts, the ledger has {self._state.size}: an older copy "
+                    f"was restored. Find the newer one; to give its receipts up, remove {anchor.describe()}",
+                )
+            if self._state.root_at(last.size) != last.root:
+                raise RootMismatchError(
+                    "E_FORK",
+                    f"the first {last.size} receipts are not those that this machine signed: two histories exist. "
+                    f"Keep both as evidence; {anchor.describe()} holds the checkpoint of the other one",
+                )
+        anchor.write(current)  # now, not after the commit: a folder that cannot be written must stop us before
+
+    def _repair(self, size: int) -> None:
+        for sentence in self._store.repair(size):
+            self._notice(sentence)
+
+    def _forget(self) -> None:
+        self._state = State()
+        self._checkpoint = None

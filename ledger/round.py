@@ -1,0 +1,175 @@
+"""What a round must satisfy beyond its schema: the checks that need two members at once.
+
+They are made when a round is signed, when it is sealed and when it is verified. Each refuses a round that could not
+mean what it says; none of them judges whether the number is good.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ledger.errors import RefusedError
+from ledger.metrics import METRICS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ledger.canonical import JsonObject
+
+SUBJECT_ORDER = ("candidate", "main", "reference")
+
+
+def subject_arm(body: JsonObject) -> JsonObject:
+    """The arm that a round is about: the candidate, else main, else the reference."""
+    arms: dict[str, JsonObject] = {arm["role"]: arm for arm in body["arms"]}
+    return next(arms[role] for role in SUBJECT_ORDER if role in arms)
+
+
+def check_round(body: JsonObject) -> None:
+    """Check a round that satisfies the schema ``round-input``.
+
+    Raises:
+        RefusedError: with a code and a JSON pointer into the round.
+    """
+    roles = [arm["role"] for arm in body["arms"]]
+    _unique(roles, "E_ARM_TWICE", "an arm is listed twice", "/arms")
+    _check_attachments(body)
+    _check_order(body["reps"])
+    measured: dict[str, set[tuple[str, int]]] = {role: set() for role in roles}
+    for at, rep in enumerate(body["reps"]):
+        where = f"/reps/{at}"
+        if rep["arm"] not in measured:
+            raise RefusedError("E_ARM_UNKNOWN", f"the round has no arm {rep['arm']!r}", where=f"{where}/arm")
+        _check_records(rep, where)
+        if not rep["warmup"]:
+            measured[rep["arm"]].update((metric, rep["context"]) for metric in rep["metrics"])
+    _check_measured(body, measured)
+    _check_parity(body, roles)
+    if body["purpose"] == "noise":
+        _check_noise(body)
+
+
+def _unique(values: list[Any], code: str, message: str, where: str) -> None:
+    if len(set(values)) != len(values):
+        twice = next(value for value in values if values.count(value) > 1)
+        raise RefusedError(code, f"{message}: {twice}", where=where)
+
+
+def _check_attachments(body: JsonObject) -> None:
+    names = [item["name"] for item in body.get("attachments", [])]
+    _unique(names, "E_ATTACHMENT", "two attachments of one name", "/attachments")
+    for name, where in _attachment_uses(body):
+        if name not in names:
+            raise RefusedError("E_ATTACHMENT", f"there is no attachment {name!r}", where=where)
+
+
+def _attachment_uses(body: JsonObject) -> Iterator[tuple[str, str]]:
+    for member in ("reps", "reported"):
+        for at, item in enumerate(body.get(member, [])):
+            if "source" in item:
+                yield item["source"]["attachment"], f"/{member}/{at}/source/attachment"
+    for at, item in enumerate(body.get("parity", [])):
+        if "attachment" in item:
+            yield item["attachment"], f"/parity/{at}/attachment"
+
+
+def _check_order(reps: list[JsonObject]) -> None:
+    owners: dict[int, str] = {}
+    last = 0
+    for at, rep in enumerate(reps):
+        order = rep["order"]
+        if order < last:
+            raise RefusedError(
+                "E_ORDER", f"order {order} after {last}; list repetitions in time", where=f"/reps/{at}/order"
+            )
+        if owners.setdefault(order, rep["arm"]) != rep["arm"]:
+            raise RefusedError("E_ORDER", f"two arms share the run {order}", where=f"/reps/{at}/order")
+        last = order
+
+
+def _check_records(rep: JsonObject, where: str) -> None:
+    records: dict[str, list[Any]] = rep["records"]
+    count = len(next(iter(records.values())))
+    for name, column in records.items():
+        if len(column) != count or not count:
+            raise RefusedError(
+                "E_COLUMN_LENGTH",
+                f"columns have one length of at least 1; {name} has {len(column)}, another has {count}",
+                where=f"{where}/records/{name}",
+            )
+    for name in ("wall_ns", "e2e_ns"):
+        if 0 in records.get(name, ()):
+            at = records[name].index(0)
+            raise RefusedError(
+                "E_ZERO_TIME",
+                "a duration of 0 was not measured; write null",
+                where=f"{where}/records/{name}/{at}",
+            )
+    walls = [wall for wall in records.get("wall_ns", ()) if wall is not None]
+    if walls and max(walls) > rep["wall_ns"]:
+        raise RefusedError(
+            "E_WALL",
+            f"a sample of {max(walls)} ns in a repetition of {rep['wall_ns']} ns",
+            where=f"{where}/wall_ns",
+        )
+    _check_stream_times(records, where)
+    for metric in rep["metrics"]:
+        missing = [name for name in METRICS[metric].columns if name not in records]
+        if missing:
+            raise RefusedError(
+                "E_RECORDS_MISSING",
+                f"{metric} needs the columns {', '.join(missing)}",
+                where=f"{where}/records",
+            )
+
+
+def _check_stream_times(records: dict[str, list[Any]], where: str) -> None:
+    for at, (ttft, e2e) in enumerate(zip(records.get("ttft_ns", ()), records.get("e2e_ns", ()), strict=False)):
+        if ttft is not None and e2e is not None and ttft > e2e:
+            raise RefusedError(
+                "E_TTFT_AFTER_END",
+                f"first token after {ttft} ns, end after {e2e} ns: two clocks, or not a stream",
+                where=f"{where}/records/ttft_ns/{at}",
+            )
+
+
+def _check_measured(body: JsonObject, measured: dict[str, set[tuple[str, int]]]) -> None:
+    for role, pairs in measured.items():
+        if not pairs:
+            raise RefusedError("E_ARM_UNMEASURED", f"the arm {role} has no repetition but warm-up", where="/reps")
+    slot = body["slot"]
+    wanted = [((slot["metric"], slot["context"]), "E_CONTEXT_MISMATCH", "/slot")]
+    wanted += [
+        ((guard["metric"], guard["context"]), "E_GUARD_UNMEASURED", f"/guards/{at}")
+        for at, guard in enumerate(body.get("guards", []))
+    ]
+    for pair, code, where in wanted:
+        for role, pairs in measured.items():
+            if pair not in pairs:
+                found = ", ".join(f"{metric} at {context}" for metric, context in sorted(pairs))
+                raise RefusedError(
+                    code,
+                    f"the arm {role} has no {pair[0]} at context {pair[1]}; it measured {found}",
+                    where=where,
+                )
+
+
+def _check_parity(body: JsonObject, roles: list[str]) -> None:
+    keys = []
+    for at, item in enumerate(body.get("parity", [])):
+        if item["arm"] not in roles:
+            raise RefusedError("E_ARM_UNKNOWN", f"the round has no arm {item['arm']!r}", where=f"/parity/{at}/arm")
+        keys.append((item["arm"], item["depth"]))
+    _unique(keys, "E_PARITY_TWICE", "parity is given twice for one arm and depth", "/parity")
+
+
+def _check_noise(body: JsonObject) -> None:
+    arms = body["arms"]
+    codes = {arm["code_sha256"] for arm in arms}
+    settings = [arm.get("settings", {}) for arm in arms]
+    if len(arms) < 2 or len(codes) != 1 or any(each != settings[0] for each in settings):  # noqa: PLR2004
+        raise RefusedError(
+            "E_NOISE_ARMS",
+            "a noise round runs the same code with the same settings in two arms",
+            where="/arms",
+        )

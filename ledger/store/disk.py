@@ -1,0 +1,102 @@
+"""The few steps by which bytes reach the disk, each one method, so that tests can make each one fail.
+
+The order that makes a new file durable: write it under a temporary name, fsync it, link it to its final name, fsync the
+folder. ``link`` fails when the name exists, which ``rename`` would not: a receipt can never be overwritten. After an
+fsync that failed nothing is retried: the kernel may have dropped the data and report success the second time.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from ledger.errors import ConflictError, StorageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+_DENIED = {errno.EACCES, errno.EPERM, errno.EROFS}
+
+
+@contextmanager
+def storage_errors(action: str, path: Path) -> Iterator[None]:
+    """Turn an OSError into a `StorageError` that says what was tried and what would help."""
+    try:
+        yield
+    except OSError as err:
+        reason = err.strerror or str(err)
+        if err.errno in _FULL:
+            raise StorageError(
+                "E_DISK_FULL", f"cannot {action}: {reason}; free some space and try again", where=str(path)
+            ) from err
+        if err.errno in _DENIED:
+            raise StorageError("E_READ_ONLY", f"cannot {action}: {reason}", where=str(path)) from err
+        raise StorageError("E_IO", f"cannot {action}: {reason}", where=str(path)) from err
+
+
+class Disk:
+    """Durable steps on a local file system."""
+
+    def write(self, path: Path, data: bytes) -> None:
+        """Create a file that does not exist yet, write it whole and fsync it."""
+        with storage_errors("write", path):
+            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
+            try:
+                view = memoryview(data)
+                while view:
+                    view = view[os.write(handle, view) :]
+                os.fsync(handle)
+            finally:
+                os.close(handle)
+
+    def link(self, temporary: Path, final: Path) -> None:
+        """Give a written file its final name; fails when the name is taken."""
+        with storage_errors("create", final):
+            try:
+                os.link(temporary, final)
+            except FileExistsError as err:
+                raise ConflictError("E_EXISTS", "the file exists and is never overwritten", where=str(final)) from err
+
+    def replace(self, temporary: Path, final: Path) -> None:
+        """Give a written file its final name, in place of the file that has it."""
+        with storage_errors("replace", final):
+            temporary.replace(final)
+
+    def remove(self, path: Path) -> None:
+        """Remove a file; it may be gone already."""
+        with storage_errors("remove", path):
+            path.unlink(missing_ok=True)
+
+    def make_folder(self, path: Path) -> None:
+        """Create a folder and its parents, durably."""
+        if path.is_dir():
+            return
+        self.make_folder(path.parent)
+        with storage_errors("create the folder", path):
+            path.mkdir(exist_ok=True)
+        self.sync_folder(path.parent)
+
+    def sync_folder(self, path: Path) -> None:
+        """Make the names in a folder durable."""
+        with storage_errors("fsync the folder", path):
+            handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            try:
+                os.fsync(handle)
+            finally:
+                os.close(handle)
+
+
+def read_file(path: Path, limit: int) -> bytes:
+    """A file's bytes, at most `limit` and one more (so that a parser sees that there were too many).
+
+    Raises:
+        StorageError: it could not be read.
+    """
+    with storage_errors("read", path), path.open("rb", buffering=0) as handle:
+        if os.fstat(handle.fileno()).st_size <= limit:
+            return handle.read()
+        return handle.read(limit + 1)

@@ -1,0 +1,185 @@
+"""What verification yields: findings, and the `VerifiedLog` that everything which reads a ledger takes.
+
+Storage is never trusted, also not between verification and use: a `VerifiedLog` hashes every file that it hands out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from ledger.errors import LedgerError, PolicyError, RefusedError, VerificationError
+from ledger.receipt import Receipt, decode_receipt, file_digest
+
+if TYPE_CHECKING:
+    from ledger.checkpoint import Checkpoint
+    from ledger.note import NoteKey
+    from ledger.store import Store
+
+Mode: TypeAlias = Literal["full", "quick"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One thing that does not hold, or that deserves a look.
+
+    Attributes:
+        code: stable identifier; ``E_`` refutes, ``F_`` only flags, as ``E_KIND_UNKNOWN`` only leaves open.
+        message: what was expected and what was found.
+        where: JSON pointer or file.
+        index: receipt concerned; none for the ledger as a whole.
+        error: class of the error behind it; empty for a flag.
+    """
+
+    code: str
+    message: str
+    where: str = ""
+    index: int | None = None
+    error: str = ""
+
+    @classmethod
+    def of(cls, error: LedgerError, index: int | None = None) -> Finding:
+        """A deliberate error as a finding about receipt `index`, unless the error names another."""
+        return cls(
+            code=error.code,
+            message=error.message,
+            where=error.where,
+            index=error.index if error.index is not None else index,
+            error=type(error).__name__,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """What verification established about one receipt. `kind`, `identity` and `attested` are empty in quick mode."""
+
+    index: int
+    digest: bytes
+    kind: str = ""
+    identity: bytes = b""
+    attested: bool = False
+
+
+MAKER = object()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerifiedLog:
+    """A ledger that verified. Only `verify` makes one; everything that reads a ledger takes one.
+
+    Attributes:
+        mode: how far it was verified.
+        key: name and key of the ledger.
+        checkpoint: what it commits to.
+        entries: one per receipt.
+        store: where the receipts are; `receipt` hashes what it reads.
+        maker: proof that `verify` made it.
+    """
+
+    mode: Mode
+    key: NoteKey
+    checkpoint: Checkpoint
+    entries: tuple[Entry, ...]
+    store: Store
+    maker: object
+
+    def __post_init__(self) -> None:
+        if self.maker is not MAKER:
+            raise TypeError("only ledger.verify.verify makes a VerifiedLog")
+
+    def receipt_bytes(self, index: int) -> bytes:
+        """One receipt file, the same that was verified.
+
+        Raises:
+            VerificationError: ``E_CHANGED`` when the file is not the one that was verified.
+            StorageError: it cannot be read.
+        """
+        raw = self.store.read_receipt(index)
+        if file_digest(raw) != self.entries[index].digest:
+            raise VerificationError("E_CHANGED", "the file has changed since it was verified", index=index)
+        return raw
+
+    def receipt(self, index: int) -> Receipt:
+        """One receipt, read and hashed again."""
+        return decode_receipt(self.receipt_bytes(index))
+
+    def find(self, reference: str) -> int:
+        """Index of the receipt that a person means: an index, or the start of a receipt file's SHA-256.
+
+        Raises:
+            RefusedError: ``E_REFERENCE`` when it names none or several.
+        """
+        if reference.isascii() and reference.isdecimal() and int(reference) < len(self.entries):
+            return int(reference)
+        wanted = reference.lower()
+        found = [entry.index for entry in self.entries if entry.digest.hex().startswith(wanted)]
+        if len(found) != 1 or len(wanted) < _SHORTEST_PREFIX:
+            raise RefusedError(
+                "E_REFERENCE",
+                f"{reference!r} is {'ambiguous' if len(found) > 1 else 'no receipt'}; give an index from 0 to "
+                f"{len(self.entries) - 1}, or at least {_SHORTEST_PREFIX} digits of a receipt's SHA-256",
+            )
+        return found[0]
+
+
+_SHORTEST_PREFIX = 4
+
+
+@dataclass(slots=True, kw_only=True)
+class Verification:
+    """The outcome of `verify`.
+
+    Attributes:
+        mode: how far was verified.
+        checkpoint: as read; none when it could not be read.
+        vkey: verification key that the checkpoint was checked with; empty when there was none.
+        genesis: SHA-256 (hex) of receipt 0; empty when it is missing.
+        findings: what does not hold. Empty means verified, unless something is `unknown`.
+        unknown: what this release cannot judge.
+        flags: what holds but deserves a look.
+        not_checked: what this verification cannot tell, in words.
+        kinds: number of receipts by kind.
+        log: the verified ledger; none when anything was found or unknown.
+    """
+
+    mode: Mode
+    checkpoint: Checkpoint | None = None
+    vkey: str = ""
+    genesis: str = ""
+    findings: list[Finding] = field(default_factory=list)
+    unknown: list[Finding] = field(default_factory=list)
+    flags: list[Finding] = field(default_factory=list)
+    not_checked: list[str] = field(default_factory=list)
+    kinds: dict[str, int] = field(default_factory=dict)
+    log: VerifiedLog | None = None
+
+    def require_log(self) -> VerifiedLog:
+        """The verified ledger.
+
+        Raises:
+            VerificationError: with the first finding.
+            PolicyError: with the first thing that could not be judged.
+        """
+        if self.log is not None:
+            return self.log
+        if self.findings:
+            first, more = self.findings[0], len(self.findings) - 1
+            text = first.message + (f"; {more} more: run rungbook verify" if more else "")
+            raise VerificationError(first.code, text, where=first.where, index=first.index)
+        first = self.unknown[0]
+        raise PolicyError(first.code, first.message, where=first.where, index=first.index)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pins:
+    """What the caller knows from elsewhere.
+
+    Attributes:
+        key: verification key of the ledger.
+        genesis: SHA-256 (hex) of receipt 0.
+        since: an older signed checkpoint.
+    """
+
+    key: NoteKey | None = None
+    genesis: str = ""
+    since: bytes | None = None

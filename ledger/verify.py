@@ -1,0 +1,349 @@
+"""Verification: from files that nobody trusts to a `VerifiedLog`.
+
+`verify` takes these steps, in this order, and reports everything that does not hold, with code and index:
+
+1. read the checkpoint;
+2. read the genesis receipt; compare it with the pinned digest, if one is given;
+3. take the ledger's key from the pin, else from the genesis; verify the checkpoint's signature under it;
+4. for every receipt of the checkpoint's size: its bytes are canonical, its seal follows from the file before it,
+   its signatures verify, and it was admissible at its index (`ledger.admission`);
+5. the files hash to the signed root;
+6. an older checkpoint, if one is given, is a prefix of this tree;
+7. say what was not checked.
+
+The quick mode does 1 to 3, the chain of 4, and 5 to 7: no producer's signature, no schema.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+from ledger.admission import State
+from ledger.checkpoint import Checkpoint, open_checkpoint, parse_checkpoint
+from ledger.errors import (
+    ChainError,
+    LedgerError,
+    MalformedError,
+    PolicyError,
+    RefusedError,
+    RootMismatchError,
+    StorageError,
+    VerificationError,
+)
+from ledger.keys import parse_public_key
+from ledger.note import NoteKey
+from ledger.receipt import NO_PREV, Receipt, decode_receipt, decode_receipt_bytes, file_digest, seal_head
+from ledger.store import MissingReceiptError, Store
+from ledger.verified import MAKER, Entry, Finding, Mode, Pins, Verification, VerifiedLog
+
+Progress: TypeAlias = Callable[[int, int], None]
+
+
+def verify(
+    store: Store, *, mode: Mode = "full", pins: Pins | None = None, progress: Progress | None = None
+) -> Verification:
+    """Verify a ledger.
+
+    Args:
+        store: where it is.
+        mode: ``full``, or ``quick`` for hashes, root and checkpoint only.
+        pins: what is known from elsewhere.
+        progress: called with the number of receipts done and the total.
+
+    Returns:
+        Everything that was found. Not holding is an outcome, not an exception.
+
+    Raises:
+        StorageError: something could not be read, or there is no ledger.
+    """
+    return _Auditor(store, mode, pins or Pins()).run(progress)
+
+
+class _Auditor:
+    """One run of `verify`."""
+
+    def __init__(self, store: Store, mode: Mode, pins: Pins) -> None:
+        self._store = store
+        self._pins = pins
+        self._state = State()
+        self._key: NoteKey | None = pins.key
+        self._entries: list[Entry] = []
+        self._last_sealed_at = ""
+        self._result = Verification(mode=mode)
+
+    def run(self, progress: Progress | None) -> Verification:
+        result = self._result
+        raw = self._read_checkpoint()
+        if raw is None:
+            return result
+        self._read_genesis()
+        checkpoint = self._open_checkpoint(raw)
+        if checkpoint is None:
+            return result
+        result.checkpoint = checkpoint
+        step = self._step_quick if result.mode == "quick" else self._step_full
+        for index in range(checkpoint.size):
+            if not self._step(index, step):
+                break
+            if progress and index % _PROGRESS_EVERY == 0:
+                progress(index, checkpoint.size)
+        self._check_root(checkpoint)
+        self._check_since(checkpoint)
+        self._flag_gaps()
+        self._say_what_was_not_checked(checkpoint)
+        if self._key and not result.findings and not result.unknown:
+            result.log = VerifiedLog(
+                mode=result.mode,
+                key=self._key,
+                checkpoint=checkpoint,
+                entries=tuple(self._entries),
+                store=self._store,
+                maker=MAKER,
+            )
+        return result
+
+    def _find(self, error: LedgerError, index: int | None = None) -> None:
+        self._result.findings.append(Finding.of(error, index))
+
+    # Steps 1 to 3: checkpoint, genesis, key.
+
+    def _read_checkpoint(self) -> bytes | None:
+        raw = self._store.read_checkpoint()
+        if raw is not None:
+            return raw
+        if not self._store.tail(0):
+            raise StorageError("E_NO_LEDGER", "there is no ledger here: no checkpoint and no receipts")
+        self._find(
+            VerificationError("E_CHECKPOINT_MISSING", "there are receipts, but no checkpoint", where="checkpoint")
+        )
+        return None
+
+    def _read_genesis(self) -> None:
+        try:
+            raw = self._store.read_receipt(0)
+        except MissingReceiptError:
+            return  # step 4 reports it
+        self._result.genesis = file_digest(raw).hex()
+        if self._pins.genesis and self._pins.genesis != self._result.genesis:
+            self._find(
+                VerificationError(
+                    "E_PIN_GENESIS",
+                    f"the genesis receipt is {self._result.genesis}, pinned is {self._pins.genesis}",
+                ),
+                0,
+            )
+        try:
+            body = decode_receipt(raw).statement.body
+            named = NoteKey(name=body["origin"], public=parse_public_key(body["ledger_key"]))
+        except (MalformedError, KeyError, TypeError, AttributeError):
+            return  # step 4 reports what is wrong with it
+        if self._key is None:
+            self._key = named
+        elif self._key != named:
+            self._find(
+                VerificationError("E_PIN_VKEY", f"the genesis names the key {named.vkey}, pinned is {self._key.vkey}"),
+                0,
+            )
+
+    def _open_checkpoint(self, raw: bytes) -> Checkpoint | None:
+        try:
+            checkpoint = parse_checkpoint(raw)
+            if self._key is None:
+                self._find(
+                    VerificationError(
+                        "E_LEDGER_KEY",
+                        "no key to verify the checkpoint with: the genesis names none",
+                        where="checkpoint",
+                    )
+                )
+                return checkpoint
+            self._result.vkey = self._key.vkey
+            open_checkpoint(raw, self._key)
+        except MalformedError as err:
+            self._find(err.at(where="checkpoint"))
+            return None
+        except VerificationError as err:
+            self._find(err.at(where="checkpoint"))
+        return checkpoint
+
+    # Step 4: receipt by receipt.
+
+    def _step(self, index: int, step: Callable[[int, bytes], None]) -> bool:
+        try:
+            raw = self._store.read_receipt(index)
+        except MissingReceiptError as err:
+            self._find(ChainError(err.code, "the checkpoint counts this receipt, but it is missing"), index)
+            return self._skip_missing(index)
+        step(index, raw)
+        return True
+
+    def _skip_missing(self, index: int) -> bool:
+        """Go on behind a single hole; stop at the end of a truncated ledger."""
+        self._state.add_file(b"\x00" * 32)
+        self._entries.append(Entry(index=index, digest=b"\x00" * 32))
+        self._state.prev = ""
+        return bool(self._store.tail(index + 1))
+
+    def _step_quick(self, index: int, raw: bytes) -> None:
+        if not raw.startswith(seal_head(index, self._state.prev)):
+            self._explain_seal(index, raw)
+        digest = file_digest(raw)
+        self._state.add_file(digest)
+        self._entries.append(Entry(index=index, digest=digest))
+
+    def _explain_seal(self, index: int, raw: bytes) -> None:
+        try:
+            receipt = decode_receipt(raw)
+        except MalformedError as err:
+            self._find(err, index)
+            return
+        self._check_seal(index, receipt)
+
+    def _step_full(self, index: int, raw: bytes) -> None:
+        digest = file_digest(raw)
+        try:
+            receipt, in_domain = decode_receipt_bytes(raw)
+        except MalformedError as err:
+            self._find(err, index)
+            self._state.add_file(digest)
+            self._entries.append(Entry(index=index, digest=digest))
+            return
+        if not raw.startswith(seal_head(index, self._state.prev)):
+            self._check_seal(index, receipt)
+        self._check_time(index, receipt.seal.sealed_at)
+        self._entries.append(self._judge(index, raw, receipt, in_domain=in_domain))
+
+    def _judge(self, index: int, raw: bytes, receipt: Receipt, *, in_domain: bool) -> Entry:
+        statement = receipt.statement
+        kind, attested = statement.kind, False
+        try:
+            attested = self._state.admit(receipt.signed, in_domain=in_domain)
+            self._state.add(raw, receipt.signed)
+        except PolicyError as err:
+            self._result.unknown.append(Finding.of(err, index))
+            self._state.add_file(file_digest(raw))
+        except (MalformedError, VerificationError, RefusedError) as err:
+            self._find(err, index)
+            self._state.add_file(file_digest(raw))
+        self._result.kinds[kind] = self._result.kinds.get(kind, 0) + 1
+        return Entry(index=index, digest=file_digest(raw), kind=kind, identity=statement.identity, attested=attested)
+
+    def _check_seal(self, index: int, receipt: Receipt) -> None:
+        seal = receipt.seal
+        if seal.index != index:
+            self._find(
+                ChainError(
+                    "E_INDEX",
+                    f"the seal says index {seal.index}, the file is number {index}",
+                    where="/seal/index",
+                ),
+                index,
+            )
+        expected = self._state.prev
+        if expected and seal.prev != expected:
+            what = "nothing (64 zeros)" if expected == NO_PREV else f"SHA-256 {expected} of receipt {index - 1}"
+            self._find(
+                ChainError("E_CHAIN", f"expected prev to be {what}, found {seal.prev}", where="/seal/prev"),
+                index,
+            )
+
+    def _check_time(self, index: int, sealed_at: str) -> None:
+        if sealed_at < self._last_sealed_at:
+            self._result.flags.append(
+                Finding(
+                    code="F_CLOCK_BACK",
+                    message=f"sealed at {sealed_at}, after a receipt sealed at {self._last_sealed_at}; "
+                    "the order is the index",
+                    where="/seal/sealed_at",
+                    index=index,
+                )
+            )
+        self._last_sealed_at = max(sealed_at, self._last_sealed_at)
+
+    # Steps 5 to 7: the tree as a whole.
+
+    def _check_root(self, checkpoint: Checkpoint) -> None:
+        if self._state.size < checkpoint.size:
+            return  # reported as missing receipts
+        root = self._state.tree.root()
+        if root == checkpoint.root:
+            return
+        # With an unbroken chain, every file but the last is held by its successor's prev.
+        chained = all(item.code not in _CHAIN_CODES for item in self._result.findings)
+        self._find(
+            RootMismatchError(
+                "E_ROOT",
+                f"the receipts hash to root {root.hex()}, the checkpoint commits to {checkpoint.root.hex()}"
+                + ("; the chain is unbroken, so it is the last receipt that differs" if chained else ""),
+                where="checkpoint",
+            ),
+            checkpoint.size - 1 if chained and checkpoint.size else None,
+        )
+
+    def _check_since(self, checkpoint: Checkpoint) -> None:
+        if self._pins.since is None:
+            return
+        try:
+            old = open_checkpoint(self._pins.since, self._key) if self._key else parse_checkpoint(self._pins.since)
+        except (MalformedError, VerificationError) as err:
+            self._find(type(err)(err.code, f"the older checkpoint: {err.message}", where="since"))
+            return
+        if old.size > checkpoint.size:
+            self._find(
+                ChainError(
+                    "E_ROLLBACK",
+                    f"the older checkpoint commits to {old.size} receipts, this one to {checkpoint.size}",
+                    where="since",
+                )
+            )
+        elif old.size <= self._state.size and self._state.tree.root(old.size) != old.root:
+            self._find(
+                RootMismatchError(
+                    "E_FORK",
+                    f"the first {old.size} receipts hash to {self._state.tree.root(old.size).hex()}, "
+                    f"the older checkpoint commits to {old.root.hex()}: keep both checkpoints as evidence",
+                    where="since",
+                )
+            )
+
+    def _flag_gaps(self) -> None:
+        for keyid, numbering in sorted(self._state.producers.items()):
+            gaps = numbering.gaps()
+            if gaps:
+                self._result.flags.append(
+                    Finding(
+                        code="F_SEQ_GAP",
+                        message=f"{keyid} signed statements {_list_numbers(gaps)} that are not in the ledger: "
+                        "dropped, or never handed in",
+                    )
+                )
+
+    def _say_what_was_not_checked(self, checkpoint: Checkpoint) -> None:
+        say = self._result.not_checked.append
+        if self._pins.key is None and not self._pins.genesis:
+            say("whose ledger this is: no pinned key or genesis digest was given (--vkey, --genesis)")
+        if self._pins.since is None:
+            say("whether receipts were cut off at the end: no older checkpoint was given (--since), and no witness")
+        else:
+            say("whether receipts behind the older checkpoint were cut off at the end: there is no witness")
+        say("whether others were shown another ledger under the same key: there is no witness")
+        say("when anything happened: times are the writers' own clocks")
+        if self._result.mode == "quick":
+            say("signatures of producers, their roles, schemas and the rounds themselves: --quick was given")
+        tail = self._store.tail(checkpoint.size)
+        if tail:
+            say(f"{len(tail)} receipt file(s) from index {tail[0]} on, behind the checkpoint: never committed")
+        strays = self._store.strays()
+        if strays:
+            say(f"{len(strays)} file(s) that are no part of the ledger, such as receipts/{strays[0]}")
+
+
+_PROGRESS_EVERY = 512
+_CHAIN_CODES = {"E_CHAIN", "E_INDEX", "E_RECEIPT", "E_JSON", "E_CANONICAL", "E_RECEIPT_MISSING"}
+_MOST_NUMBERS = 10
+
+
+def _list_numbers(numbers: Sequence[int]) -> str:
+    head = ", ".join(map(str, numbers[:_MOST_NUMBERS]))
+    return head + (f" and {len(numbers) - _MOST_NUMBERS} more" if len(numbers) > _MOST_NUMBERS else "")
