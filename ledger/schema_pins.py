@@ -1,4 +1,4 @@
-"""SHA-256 of every schema file. Written by `tests/tools/pin_schemas.py`; a test compares it with the files."""
+"""SHA-256 of every schema file, written by `tests/tools/pin_schemas.py`; a test compares them."""
 
 from __future__ import annotations
 

@@ -5,8 +5,8 @@
     .rungbook/                  local to this machine, ignored by git: lock, key file name, set-aside files
 
 Appending writes and fsyncs every new receipt under a temporary name, links the final names, fsyncs the folders, and
-then replaces the checkpoint. Before that last step nothing has happened: receipt files behind the checkpoint's size are a
-tail that the next writer sets aside. After it there is nothing left to do.
+then replaces the checkpoint. Before that last step nothing has happened: receipt files behind the checkpoint's size are
+a tail that the next writer sets aside. After it there is nothing left to do.
 """
 
 from __future__ import annotations

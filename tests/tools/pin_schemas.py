@@ -6,7 +6,7 @@ import hashlib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-HEAD = '''"""SHA-256 of every schema file, written by `tests/tools/pin_schemas.py`; a test compares it with the files."""
+HEAD = '''"""SHA-256 of every schema file, written by `tests/tools/pin_schemas.py`; a test compares them."""
 
 from __future__ import annotations
 
