@@ -268,6 +268,12 @@ class State:
                 where="/predicate/round/id",
             )
 
+    def expect(self, signed: SignedStatement) -> None:
+        """Take the number of a statement that is signed but not sealed yet, so that the next one gets another."""
+        producer = signed.statement.predicate["producer"]
+        numbering = self.producers.setdefault(producer["keyid"], Numbering())
+        numbering.add(producer["seq"], producer["prev_statement"], signed.statement.identity)
+
     def add(self, raw: bytes, signed: SignedStatement) -> None:
         """Take in an admitted statement, sealed as the receipt file `raw`."""
         statement = signed.statement
@@ -277,9 +283,7 @@ class State:
             self.require_trust().apply_keys(statement.body)
         elif statement.kind == "round":
             self.rounds.setdefault(statement.body["id"], self.size)
-        producer = statement.predicate["producer"]
-        numbering = self.producers.setdefault(producer["keyid"], Numbering())
-        numbering.add(producer["seq"], producer["prev_statement"], statement.identity)
+        self.expect(signed)
         self.identities.setdefault(statement.identity, self.size)
         self.add_file(file_digest(raw))
 

@@ -160,14 +160,21 @@ class NumberText(str):
     __slots__ = ()
 
 
-def parse_json(raw: bytes, *, what: str = "input", max_bytes: int = MAX_BYTES) -> Any:  # noqa: ANN401 - JSON has no narrower static type
+def parse_json(raw: bytes, *, what: str = "input", max_bytes: int = MAX_BYTES, fractions: bool = False) -> Any:  # noqa: ANN401 - JSON has no narrower static type
     """Read JSON that a person or a tool wrote.
 
-    Any layout is accepted. Integers come out exact, fractions as `NumberText`. Strings and keys are as they stand:
-    whoever encodes them learns there whether they are in the domain.
+    Any layout is accepted. Integers come out exact. Strings and keys are as they stand: whoever encodes them learns
+    there whether they are in the domain.
+
+    Args:
+        raw: the bytes.
+        what: name of the input, for errors.
+        max_bytes: cap on the size.
+        fractions: give fractions as `NumberText` instead of refusing them.
 
     Raises:
-        MalformedError: ``E_SIZE``, ``E_UTF8``, ``E_JSON``, ``E_DUPLICATE_KEY``, ``E_NONFINITE`` or ``E_DEPTH``.
+        MalformedError: ``E_SIZE``, ``E_UTF8``, ``E_JSON``, ``E_DUPLICATE_KEY``, ``E_FRACTION``,
+            ``E_NONFINITE`` or ``E_DEPTH``.
     """
     if len(raw) > max_bytes:
         raise MalformedError("E_SIZE", f"{what}: {len(raw)} bytes, at most {max_bytes} are accepted")
@@ -177,7 +184,10 @@ def parse_json(raw: bytes, *, what: str = "input", max_bytes: int = MAX_BYTES) -
         raise MalformedError("E_UTF8", f"{what}: not UTF-8 at byte {err.start}") from err
     try:
         return json.loads(
-            text, object_pairs_hook=_unique_object, parse_constant=_refuse_constant, parse_float=NumberText
+            text,
+            object_pairs_hook=_unique_object,
+            parse_constant=_refuse_constant,
+            parse_float=NumberText if fractions else _refuse_fraction,
         )
     except json.JSONDecodeError as err:
         raise MalformedError("E_JSON", f"{what}: not JSON: {err.msg} in line {err.lineno}, column {err.colno}") from err
@@ -194,6 +204,10 @@ def _unique_object(pairs: list[tuple[str, Any]]) -> JsonObject:
         twice = next(name for name in names if names.count(name) > 1)
         raise MalformedError("E_DUPLICATE_KEY", f"the key {twice!r} occurs twice in one object", where=twice)
     return value
+
+
+def _refuse_fraction(text: str) -> Any:  # noqa: ANN401 - signature fixed by the json module
+    raise MalformedError("E_FRACTION", f'{text} is a fraction: write it as a string, "{text}", so that it stays exact')
 
 
 def _refuse_constant(name: str) -> Any:  # noqa: ANN401 - signature fixed by the json module

@@ -75,7 +75,7 @@ def decode_envelope(raw: bytes) -> Envelope:
     Raises:
         MalformedError: ``E_ENVELOPE`` or what the readers of its parts raise.
     """
-    document = parse_json(raw, what="envelope", max_bytes=2 * MAX_BYTES)  # base64 adds a third
+    document = parse_json(raw, what="envelope", max_bytes=2 * MAX_BYTES, fractions=True)  # base64 adds a third
     if not isinstance(document, dict):
         raise MalformedError("E_ENVELOPE", "a DSSE envelope is a JSON object")
     if document.get("payloadType") != PAYLOAD_TYPE:

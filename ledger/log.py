@@ -117,6 +117,25 @@ def load_state(store: Store, checkpoint: Checkpoint, state: State) -> None:
         raise RootMismatchError("E_ROOT", "the receipts do not hash to the root of the checkpoint; run rungbook verify")
 
 
+def read_state(store: Store) -> State:
+    """The state of a ledger for somebody who signs on top of it without sealing.
+
+    The checkpoint is verified under the key that the genesis names; producers' signatures are not verified again.
+
+    Raises:
+        VerificationError: the ledger does not hold.
+        MalformedError: a file is not what it should be.
+        StorageError: there is no ledger, or it cannot be read.
+    """
+    raw = store.read_checkpoint()
+    if raw is None:
+        raise StorageError("E_NO_LEDGER", "there is no ledger here: no checkpoint")
+    state = State()
+    load_state(store, parse_checkpoint(raw), state)
+    open_checkpoint(raw, state.require_trust().ledger)
+    return state
+
+
 class Log:
     """A ledger that this process may extend.
 

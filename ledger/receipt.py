@@ -29,6 +29,7 @@ NO_PREV = "0" * 64
 MAX_BYTES = canonical.MAX_BYTES
 
 _STATEMENT_MARK = b'],"statement":'
+_KIND_MARK = b'"predicateType":"urn:rungbook:'
 _TAIL = b"}\n"
 
 
@@ -122,6 +123,16 @@ def decode_receipt_bytes(raw: bytes) -> tuple[Receipt, bool]:
 def seal_head(index: int, prev: str) -> bytes:
     """The first bytes of the receipt that follows `prev` at `index`: enough to check the chain without parsing."""
     return b'{"receipt":"v1","seal":{"index":%d,"prev":"%b","sealed_at":"' % (index, prev.encode())
+
+
+def peek_kind(raw: bytes) -> str:
+    """Kind of the statement in a canonical receipt file, without parsing it; empty when it is none of ours.
+
+    In a string of JSON every quote is escaped, and of the statement's members only the subject stands behind this one.
+    """
+    start = raw.rfind(_KIND_MARK)
+    end = raw.find(b":", start + len(_KIND_MARK))
+    return "" if start < 0 or end < 0 else raw[start + len(_KIND_MARK) : end].decode("ascii", "replace")
 
 
 def _decode_seal(value: object) -> Seal:

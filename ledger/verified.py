@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from ledger.errors import LedgerError, PolicyError, RefusedError, VerificationError
 from ledger.receipt import Receipt, decode_receipt, file_digest
+from ledger.trust import Trust
 
 if TYPE_CHECKING:
     from ledger.checkpoint import Checkpoint
@@ -51,7 +52,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """What verification established about one receipt. `kind`, `identity` and `attested` are empty in quick mode."""
+    """What verification established about one receipt. `identity` and `attested` are empty in quick mode."""
 
     index: int
     digest: bytes
@@ -102,6 +103,20 @@ class VerifiedLog:
     def receipt(self, index: int) -> Receipt:
         """One receipt, read and hashed again."""
         return decode_receipt(self.receipt_bytes(index))
+
+    def roles_before(self, index: int) -> Trust:
+        """Roles in force at `index`, replayed from the receipts before it. Signatures are not verified here.
+
+        Raises:
+            RefusedError: ``E_NO_GENESIS``, or a ``keys`` statement that could not be put into force.
+        """
+        if self.entries[0].kind != "genesis":
+            raise RefusedError("E_NO_GENESIS", "the ledger does not start with a genesis statement", index=0)
+        trust = Trust.from_genesis(self.receipt(0).statement.body)
+        for entry in self.entries[1:index]:
+            if entry.kind == "keys":
+                trust.apply_keys(self.receipt(entry.index).statement.body)
+        return trust
 
     def find(self, reference: str) -> int:
         """Index of the receipt that a person means: an index, or the start of a receipt file's SHA-256.

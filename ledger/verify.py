@@ -33,7 +33,7 @@ from ledger.errors import (
 )
 from ledger.keys import parse_public_key
 from ledger.note import NoteKey
-from ledger.receipt import NO_PREV, Receipt, decode_receipt, decode_receipt_bytes, file_digest, seal_head
+from ledger.receipt import NO_PREV, Receipt, decode_receipt, decode_receipt_bytes, file_digest, peek_kind, seal_head
 from ledger.store import MissingReceiptError, Store
 from ledger.verified import MAKER, Entry, Finding, Mode, Pins, Verification, VerifiedLog
 
@@ -190,7 +190,7 @@ class _Auditor:
             self._explain_seal(index, raw)
         digest = file_digest(raw)
         self._state.add_file(digest)
-        self._entries.append(Entry(index=index, digest=digest))
+        self._entries.append(Entry(index=index, digest=digest, kind=peek_kind(raw)))
 
     def _explain_seal(self, index: int, raw: bytes) -> None:
         try:

@@ -1,0 +1,217 @@
+"""``rungbook log``, ``show`` and ``export``: what the ledger holds. Each verifies hashes, root and checkpoint first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cli import output
+from cli.context import find_ledger
+from cli.options import JsonOption, LedgerOption
+from cli.outcome import write_whole
+from cli.status import reports_errors
+from ledger import receipt as receipt_format
+from ledger.canonical import JsonObject
+from ledger.errors import LedgerError, RefusedError
+from ledger.receipt import Receipt
+from ledger.statement import export_envelope, verify_signature
+from ledger.trust import Trust
+from ledger.verified import VerifiedLog
+from ledger.verify import verify
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.command(epilog="Example: rungbook log --last 20")(log)
+    app.command(epilog="Example: rungbook show 2")(show)
+    app.command(epilog="Example: rungbook export 2 --format dsse -o round.dsse.json")(export)
+
+
+def _open(ledger: Path | None) -> VerifiedLog:
+    return verify(find_ledger(ledger).store, mode="quick").require_log()
+
+
+@reports_errors
+def log(
+    *,
+    last: Annotated[int, typer.Option(min=0, metavar="N", help="Only the last N receipts; 0: all.")] = 0,
+    ledger: LedgerOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List the receipts. Checks hashes, root and checkpoint; rungbook verify also checks every signature."""
+    opened = _open(ledger)
+    size = opened.checkpoint.size
+    first = max(0, size - last) if last else 0
+    rows = [_summary(opened, index) for index in range(first, size)]
+    if as_json:
+        output.write_json(
+            "log", {"origin": opened.checkpoint.origin, "tree_size": size, "mode": opened.mode, "receipts": rows}
+        )
+        return
+    head = ["index", "sealed at", "kind", "sha256", "what"]
+    cells = [[str(row["index"]), row["sealed_at"], row["kind"], row["sha256"][:12], row["what"]] for row in rows]
+    typer.echo(output.table([head, *cells], right=frozenset({0})))
+
+
+def _summary(opened: VerifiedLog, index: int) -> JsonObject:
+    receipt = opened.receipt(index)
+    return {
+        "index": index,
+        "sha256": opened.entries[index].digest.hex(),
+        "statement": receipt.statement.identity.hex(),
+        "kind": receipt.statement.kind,
+        "sealed_at": receipt.seal.sealed_at,
+        "signers": [item.keyid for item in receipt.signed.signatures],
+        "what": _what(receipt),
+    }
+
+
+def _what(receipt: Receipt) -> str:
+    kind, body = receipt.statement.kind, receipt.statement.predicate.get(receipt.statement.kind)
+    if not isinstance(body, dict):
+        return ""
+    if kind == "genesis":
+        return str(body["origin"])
+    if kind == "keys":
+        return "; ".join(_change_text(change) for change in body["changes"])
+    if kind == "round":
+        slot = body["slot"]
+        arms = "+".join(arm["role"] for arm in body["arms"])
+        return (
+            f"{body['purpose']} {arms}  {slot['project']} · {slot['node']} · {slot['quant']} · "
+            f"{slot['context']} · {slot['metric']}"
+        )
+    return ""
+
+
+def _change_text(change: JsonObject) -> str:
+    if change["action"] == "threshold":
+        return f"threshold {change['threshold']}"
+    nodes = f" of {', '.join(change['nodes'])}" if "nodes" in change else ""
+    return f"{change['action']} {change['role']}{nodes}"
+
+
+@reports_errors
+def show(
+    reference: Annotated[str, typer.Argument(metavar="REF", help="Index, or the start of a receipt's SHA-256.")],
+    *,
+    ledger: LedgerOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show one receipt: who signed it with which role, and for a round the facts computed from its raw records."""
+    from ledger.scoring.facts import facts_to_json, round_facts  # noqa: PLC0415 - fractions are slow to import
+
+    opened = _open(ledger)
+    index = opened.find(reference)
+    receipt = opened.receipt(index)
+    standing = _standing(opened, index, receipt)
+    body = receipt.statement.predicate.get(receipt.statement.kind)
+    facts = facts_to_json(round_facts(body)) if receipt.statement.kind == "round" and isinstance(body, dict) else []
+    if as_json:
+        output.write_json(
+            "show",
+            {
+                "index": index,
+                "sha256": opened.entries[index].digest.hex(),
+                "statement": receipt.statement.identity.hex(),
+                "kind": receipt.statement.kind,
+                "standing": standing,
+                "facts": facts,
+                "receipt": receipt_format.to_json(receipt),
+            },
+        )
+        return
+    typer.echo(f"receipt    {index}  {opened.entries[index].digest.hex()}")
+    typer.echo(f"kind       {receipt.statement.kind}  {_what(receipt)}")
+    typer.echo(f"statement  {receipt.statement.identity.hex()}")
+    typer.echo(f"sealed at  {receipt.seal.sealed_at}")
+    for item in receipt.signed.signatures:
+        typer.echo(f"signed by  {item.keyid}")
+    typer.echo(f"standing   {standing}")
+    if receipt.statement.kind == "round" and isinstance(body, dict):
+        _print_round(body, facts)
+
+
+def _standing(opened: VerifiedLog, index: int, receipt: Receipt) -> str:
+    """``attested``, ``measured`` or ``in force``: what the signers' roles at that index make of it."""
+    if index == 0:
+        return "in force"
+    try:
+        trust = opened.roles_before(index)
+        for item in receipt.signed.signatures:
+            if item.keyid not in trust.known:
+                raise RefusedError("E_KEY_UNKNOWN", f"{item.keyid} never had a role in this ledger")
+            verify_signature(receipt.statement, item, trust.known[item.keyid])
+        return _authorised(trust, receipt)
+    except LedgerError as err:
+        return f"refuted: {err}; run rungbook verify"
+
+
+def _authorised(trust: Trust, receipt: Receipt) -> str:
+    kind = receipt.statement.kind
+    signers = [item.keyid for item in receipt.signed.signatures]
+    attested = trust.authorise(kind, receipt.statement.body, signers)
+    if kind != "round":
+        return "in force"
+    return "attested" if attested else "measured"
+
+
+def _print_round(body: JsonObject, facts: Sequence[JsonObject]) -> None:
+    typer.echo(f"round      {body['id']}")
+    for arm in body["arms"]:
+        commit = f"  commit {arm['commit']}" if "commit" in arm else ""
+        typer.echo(f"arm        {arm['role']}  code {arm['code_sha256'][:12]}{commit}")
+    rows = [["metric", "context", "arm", "reps", "median", "lowest", "highest", "spread %", "unit"]]
+    for fact in facts:
+        spread = fact["spread_pct"]
+        rows.append(
+            [
+                fact["metric"],
+                str(fact["context"]),
+                fact["arm"],
+                str(len(fact["reps"])),
+                _short(fact["median"]),
+                _short(fact["lowest"]),
+                _short(fact["highest"]),
+                "one rep" if spread is None else _short(spread),
+                fact["unit"],
+            ]
+        )
+    typer.echo("facts      computed from the raw records; better is higher for tok/s, lower for times")
+    typer.echo(output.table(rows, right=frozenset({1, 3, 4, 5, 6, 7})))
+
+
+def _short(decimal: str) -> str:
+    """A six-place decimal with two places, for the table; ``--json`` has them all."""
+    return f"{float(decimal):.2f}"
+
+
+@reports_errors
+def export(
+    reference: Annotated[str, typer.Argument(metavar="REF", help="Index, or the start of a receipt's SHA-256.")],
+    *,
+    form: Annotated[str, typer.Option("--format", metavar="FORMAT", help="dsse: a standard DSSE envelope.")] = "dsse",
+    target: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write there instead of to stdout.")
+    ] = None,
+    ledger: LedgerOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Export one receipt in a standard format that other people's tools verify."""
+    if form != "dsse":
+        raise RefusedError("E_FORMAT", f"there is no format {form!r}; known: dsse", where="--format")
+    opened = _open(ledger)
+    index = opened.find(reference)
+    data = export_envelope(opened.receipt(index).signed)
+    if target:
+        write_whole(target, data)
+    if as_json:
+        output.write_json(
+            "export",
+            {"index": index, "format": form, "file": str(target) if target else None, "data": data.decode()},
+        )
+    elif not target:
+        typer.echo(data.decode(), nl=False)

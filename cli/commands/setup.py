@@ -1,0 +1,193 @@
+"""``rungbook init``, ``grant`` and ``revoke``: a ledger and who may write to it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cli import output
+from cli.context import (
+    CONFIG,
+    LOCAL_CONFIG,
+    Ledger,
+    find_ledger,
+    load_private_key,
+    load_public_key,
+    open_anchor,
+)
+from cli.options import JsonOption, KeyOption, LedgerKeyOption, LedgerOption, LockTimeoutOption
+from cli.outcome import attest_drafts, report_sealed
+from cli.status import reports_errors
+from ledger.canonical import JsonObject
+from ledger.errors import RefusedError
+from ledger.keys import PrivateKey, PublicKey
+from ledger.log import LOCK_TIMEOUT_S, Draft, Log
+from ledger.note import NoteKey, check_name
+from ledger.store.directory import LOCAL, RECEIPTS, DirectoryStore
+from ledger.store.disk import storage_errors
+
+_CONFIG_TEXT = """\
+# Published with the ledger: no secrets and no paths of one machine.
+origin = "{origin}"
+
+# Defaults for rungbook append --slot …, --weights and --harness:
+# [slot]
+# project = "my-engine"
+# node = "node-1"
+# quant = "Q4_K_M"
+# [round]
+# weights = "SHA-256 of the weights file"
+# harness = "SHA-256 of the benchmark program"
+"""
+_ATTRIBUTES = f"{RECEIPTS}/** -text\n"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.command(epilog="Example: rungbook init --origin example.org/bench --root-key root --ledger-key ledger")(init)
+    app.command(epilog="Example: rungbook grant scorer.pub --role scorer --node node-1 --key root")(grant)
+    app.command(epilog="Example: rungbook revoke scorer.pub --role scorer --key root")(revoke)
+
+
+@reports_errors
+def init(
+    folder: Annotated[Path, typer.Argument(metavar="[DIR]", help="Folder of the new ledger.")] = Path(),
+    *,
+    origin: Annotated[str, typer.Option(metavar="NAME", help="Unique name, such as example.org/bench.")],
+    root_key: Annotated[list[Path], typer.Option(metavar="FILE", help="Private key that signs the genesis.")],
+    ledger_key: Annotated[Path, typer.Option(metavar="FILE", help="Private key that will sign checkpoints.")],
+    threshold: Annotated[int, typer.Option(min=1, help="How many root keys must sign.")] = 1,
+    maintainer: Annotated[
+        list[Path] | None, typer.Option(metavar="PUB", help="First maintainers; default: the root keys.")
+    ] = None,
+    maintainer_threshold: Annotated[int, typer.Option(min=1, help="How many maintainers must sign.")] = 1,
+    lock_timeout: LockTimeoutOption = LOCK_TIMEOUT_S,
+    as_json: JsonOption = False,
+) -> None:
+    """Make a ledger: its genesis receipt, its first checkpoint, and rungbook.toml."""
+    check_name(origin)
+    roots = [load_private_key(path) for path in root_key]
+    sealing = load_private_key(ledger_key)
+    maintainers = [load_public_key(path) for path in maintainer or []] or [key.public for key in roots]
+    body: JsonObject = {
+        "origin": origin,
+        "ledger_key": sealing.public.openssh,
+        "root": _key_set([key.public for key in roots], threshold),
+        "maintainers": _key_set(maintainers, maintainer_threshold),
+    }
+    _check_separate(sealing, roots)
+    with storage_errors("create the folder", folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    store = DirectoryStore(folder)
+    log = Log(store, sealing, open_anchor, lock_timeout_s=lock_timeout, notice=output.notice)
+    sealed = log.create(origin, Draft(kind="genesis", body=body, signers=roots))
+    _write_files(folder, origin, ledger_key)
+    vkey = NoteKey(name=origin, public=sealing.public).vkey
+    if as_json:
+        output.write_json(
+            "init", {"root": str(folder.absolute()), "origin": origin, "vkey": vkey, "genesis": sealed.digest.hex()}
+        )
+        return
+    typer.echo(f"new ledger {origin} in {folder.absolute()}")
+    typer.echo(f"verification key  {vkey}")
+    typer.echo(f"genesis           {sealed.digest.hex()}")
+    output.say("publish both where the ledger cannot change them; auditors pin them with verify --vkey and --genesis")
+    output.say("next: rungbook grant SCORER.pub --role scorer --node NODE --key ROOT")
+
+
+def _key_set(keys: list[PublicKey], threshold: int) -> JsonObject:
+    return {"keys": [key.openssh for key in keys], "threshold": threshold}
+
+
+def _check_separate(sealing: PrivateKey, roots: list[PrivateKey]) -> None:
+    if any(key.public == sealing.public for key in roots):
+        raise RefusedError(
+            "E_SAME_KEY", "the ledger's key is used by a machine, a root key is not: take two", where="--ledger-key"
+        )
+
+
+def _write_files(folder: Path, origin: str, ledger_key: Path) -> None:
+    config = folder / CONFIG
+    attributes = folder / ".gitattributes"
+    local = folder / LOCAL / LOCAL_CONFIG
+    with storage_errors("write", folder):
+        if not config.exists():
+            config.write_text(_CONFIG_TEXT.format(origin=origin))
+        present = attributes.read_text() if attributes.exists() else ""
+        if _ATTRIBUTES not in present:
+            attributes.write_text(present + _ATTRIBUTES)
+        quoted = str(ledger_key.absolute()).replace("\\", "\\\\").replace('"', '\\"')
+        local.write_text(f'ledger_key = "{quoted}"\n')
+
+
+@reports_errors
+def grant(
+    pub: Annotated[Path, typer.Argument(metavar="PUB", help="Public key file.")],
+    *,
+    role: Annotated[str, typer.Option(metavar="ROLE", help="scorer, contributor or maintainer.")],
+    key: KeyOption,
+    node: Annotated[list[str] | None, typer.Option(metavar="NODE", help="Node of a scorer; repeat it.")] = None,
+    reason: Annotated[str, typer.Option(metavar="TEXT", help="Kept in the receipt.")] = "",
+    output_file: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Do not seal: write the attested statement.")
+    ] = None,
+    ledger: LedgerOption = None,
+    ledger_key: LedgerKeyOption = None,
+    lock_timeout: LockTimeoutOption = LOCK_TIMEOUT_S,
+    as_json: JsonOption = False,
+) -> None:
+    """Give a key a role, from this receipt on. A scorer is granted named nodes; granting again adds nodes."""
+    change: JsonObject = {"action": "grant", "role": role, "key": load_public_key(pub).openssh}
+    if role == "scorer":
+        if not node:
+            raise RefusedError("E_NODE_MISSING", "a scorer is granted named nodes: give --node", where="--node")
+        change["nodes"] = sorted(set(node))
+    elif node:
+        raise RefusedError("E_NODE_UNUSED", f"a {role} is not bound to nodes", where="--node")
+    _change_keys(
+        change, reason, key, find_ledger(ledger), output_file, ledger_key, lock_timeout=lock_timeout, as_json=as_json
+    )
+
+
+@reports_errors
+def revoke(
+    pub: Annotated[Path, typer.Argument(metavar="PUB", help="Public key file.")],
+    *,
+    role: Annotated[str, typer.Option(metavar="ROLE", help="scorer, contributor or maintainer.")],
+    key: KeyOption,
+    reason: Annotated[str, typer.Option(metavar="TEXT", help="Kept in the receipt.")] = "",
+    output_file: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Do not seal: write the attested statement.")
+    ] = None,
+    ledger: LedgerOption = None,
+    ledger_key: LedgerKeyOption = None,
+    lock_timeout: LockTimeoutOption = LOCK_TIMEOUT_S,
+    as_json: JsonOption = False,
+) -> None:
+    """Take a role from a key, from this receipt on. What it signed before stays valid."""
+    change: JsonObject = {"action": "revoke", "role": role, "key": load_public_key(pub).openssh}
+    _change_keys(
+        change, reason, key, find_ledger(ledger), output_file, ledger_key, lock_timeout=lock_timeout, as_json=as_json
+    )
+
+
+def _change_keys(
+    change: JsonObject,
+    reason: str,
+    keys: list[Path],
+    ledger: Ledger,
+    output_file: Path | None,
+    ledger_key: Path | None,
+    *,
+    lock_timeout: float,
+    as_json: bool,
+) -> None:
+    body: JsonObject = {"changes": [change]} | ({"reason": reason} if reason else {})
+    draft = Draft(kind="keys", body=body, signers=[load_private_key(path) for path in keys])
+    if output_file:
+        attest_drafts(ledger, [draft], output_file, as_json=as_json)
+        return
+    sealed = ledger.writer(ledger_key, lock_timeout).append([draft])
+    report_sealed(ledger, sealed, [], as_json=as_json)

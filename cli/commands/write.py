@@ -1,0 +1,234 @@
+"""``rungbook append``, ``attest`` and ``seal``: rounds into the ledger."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, TypeAlias
+
+import typer
+
+from cli import output
+from cli.context import Ledger, find_ledger, load_private_key, read_input
+from cli.inputs import ToolOptions, read_rounds
+from cli.options import JsonOption, KeyOption, LedgerKeyOption, LedgerOption, LockTimeoutOption
+from cli.outcome import INBOX, attest_drafts, report_sealed, write_envelopes
+from cli.status import reports_errors
+from ledger.canonical import parse_json
+from ledger.errors import LedgerError, MalformedError, RefusedError
+from ledger.ingest import ADAPTERS
+from ledger.log import LOCK_TIMEOUT_S, MAX_GROUP, Draft, Sealed
+from ledger.statement import SignedStatement, import_envelope
+from ledger.store.disk import storage_errors
+
+FilesArgument: TypeAlias = Annotated[
+    list[Path] | None, typer.Argument(metavar="[FILE]...", help="Round JSON; with --from, runs of the arm main.")
+]
+FromOption: TypeAlias = Annotated[
+    str, typer.Option("--from", metavar="TOOL", help=f"The files are output of TOOL: {', '.join(ADAPTERS)}.")
+]
+ArmOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(metavar="ROLE=FILE", help="One run of an arm (main, candidate, reference); repeat in time order."),
+]
+SlotOption: TypeAlias = Annotated[
+    list[str] | None, typer.Option(metavar="AXIS=VALUE,...", help="project=P,node=N,quant=Q,context=C,metric=M")
+]
+CodeOption: TypeAlias = Annotated[
+    list[str] | None, typer.Option(metavar="ROLE=SHA256|FILE", help="The code that an arm ran, by digest.")
+]
+CommitOption: TypeAlias = Annotated[
+    list[str] | None, typer.Option(metavar="ROLE=COMMIT", help="Commit of an arm, in place of what the tool says.")
+]
+WeightsOption: TypeAlias = Annotated[str, typer.Option(metavar="SHA256|FILE", help="The weights, by digest.")]
+HarnessOption: TypeAlias = Annotated[str, typer.Option(metavar="SHA256|FILE", help="The benchmark program, by digest.")]
+RoundOption: TypeAlias = Annotated[
+    str, typer.Option("--round", metavar="ID", help="Id of the round; default: made from its contents.")
+]
+PurposeOption: TypeAlias = Annotated[
+    str, typer.Option(metavar="PURPOSE", help="score (default), noise (one code in both arms) or reference.")
+]
+ExtraOption: TypeAlias = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="JSON with parity, shortcuts, overrides or protocol.")
+]
+_EXAMPLE = (
+    "Example: rungbook {} --from llama-bench --arm main=a.json --arm candidate=b.json "
+    "--slot project=demo,node=n1,quant=F32,context=512,metric=prefill_tok_s --code main=SHA256 "
+    "--code candidate=SHA256 --weights model.gguf --harness llama-bench --key scorer"
+)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.command(epilog=_EXAMPLE.format("append"))(append)
+    app.command(epilog=_EXAMPLE.format("attest"))(attest)
+    app.command(epilog="Example: rungbook seal inbox/ --ledger-key ledger")(seal)
+
+
+@reports_errors
+def append(
+    files: FilesArgument = None,
+    *,
+    key: KeyOption,
+    tool: FromOption = "",
+    arm: ArmOption = None,
+    slot: SlotOption = None,
+    code: CodeOption = None,
+    commit: CommitOption = None,
+    weights: WeightsOption = "",
+    harness: HarnessOption = "",
+    round_id: RoundOption = "",
+    purpose: PurposeOption = "",
+    extra: ExtraOption = None,
+    ledger: LedgerOption = None,
+    ledger_key: LedgerKeyOption = None,
+    lock_timeout: LockTimeoutOption = LOCK_TIMEOUT_S,
+    as_json: JsonOption = False,
+) -> None:
+    """Sign rounds and seal them at once: all of them, or none. Doing it again returns the receipts that exist."""
+    options = ToolOptions(
+        tool=tool, arms=arm or [], slot=slot or [], code=code or [], commit=commit or [], weights=weights,
+        harness=harness, round_id=round_id, purpose=purpose, extra=extra,
+    )  # fmt: skip
+    found = find_ledger(ledger)
+    drafts, notes = _drafts(found, files or [], options, key)
+    sealed = found.writer(ledger_key, lock_timeout).append(drafts)
+    report_sealed(found, sealed, notes, as_json=as_json)
+
+
+@reports_errors
+def attest(
+    files: FilesArgument = None,
+    *,
+    key: KeyOption,
+    tool: FromOption = "",
+    arm: ArmOption = None,
+    slot: SlotOption = None,
+    code: CodeOption = None,
+    commit: CommitOption = None,
+    weights: WeightsOption = "",
+    harness: HarnessOption = "",
+    round_id: RoundOption = "",
+    purpose: PurposeOption = "",
+    extra: ExtraOption = None,
+    target: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE|DIR", help="Where to; default: the ledger's folder inbox."),
+    ] = None,
+    ledger: LedgerOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Sign rounds without sealing them: write DSSE envelopes that the ledger's holder seals.
+
+    Given an envelope, adds the signature of --key to it.
+    """
+    options = ToolOptions(
+        tool=tool, arms=arm or [], slot=slot or [], code=code or [], commit=commit or [], weights=weights,
+        harness=harness, round_id=round_id, purpose=purpose, extra=extra,
+    )  # fmt: skip
+    found = find_ledger(ledger)
+    envelopes = [] if tool else _envelopes(files or [])
+    if envelopes:
+        cosigned = [_cosign(item, key) for item in envelopes]
+        write_envelopes(cosigned, target, found.root / INBOX, as_json=as_json)
+        return
+    drafts, notes = _drafts(found, files or [], options, key)
+    for note in notes:
+        output.notice(note)
+    attest_drafts(found, drafts, target, as_json=as_json)
+
+
+@reports_errors
+def seal(
+    paths: Annotated[
+        list[Path], typer.Argument(metavar="FILE|DIR...", help="Attested statements, or folders of them.")
+    ],
+    *,
+    skip_refused: Annotated[
+        bool, typer.Option(help="Seal what is acceptable although other files are refused (status 5 all the same).")
+    ] = False,
+    remove: Annotated[bool, typer.Option(help="Remove the files of sealed statements afterwards.")] = False,
+    ledger: LedgerOption = None,
+    ledger_key: LedgerKeyOption = None,
+    lock_timeout: LockTimeoutOption = LOCK_TIMEOUT_S,
+    as_json: JsonOption = False,
+) -> None:
+    """Seal attested statements: all of them, or none. What is sealed already stays as it is."""
+    found = find_ledger(ledger)
+    log = found.writer(ledger_key, lock_timeout)
+    waiting, refused = _read_waiting(paths, skip_refused=skip_refused)
+    sealed: list[Sealed] = []
+    done: list[Path] = []
+    step = 1 if skip_refused else MAX_GROUP
+    for start in range(0, len(waiting), step):
+        group = waiting[start : start + step]
+        try:
+            sealed += log.append([signed for _, signed in group])
+        except (MalformedError, RefusedError) as err:
+            if not skip_refused:
+                raise _name_file(err, group) from err
+            refused.append(f"{group[0][0]}: {err}")
+            continue
+        done += [path for path, _ in group]
+    report_sealed(found, sealed, refused, as_json=as_json)
+    for path in done if remove else []:
+        with storage_errors("remove", path):
+            path.unlink()
+    if refused:
+        raise typer.Exit(5)
+
+
+def _drafts(ledger: Ledger, files: list[Path], options: ToolOptions, keys: list[Path]) -> tuple[list[Draft], list[str]]:
+    bodies, notes = read_rounds(files, options, ledger.config)
+    signers = [load_private_key(path) for path in keys]
+    return [Draft(kind="round", body=body, signers=signers) for body in bodies], notes
+
+
+def _envelopes(files: list[Path]) -> list[SignedStatement]:
+    """The files as envelopes, when they are envelopes; empty when they are rounds."""
+    raws = [read_input(path) for path in files]
+    values = [parse_json(raw, what=str(path), fractions=True) for raw, path in zip(raws, files, strict=True)]
+    if not all(isinstance(value, dict) and "payloadType" in value for value in values):
+        return []
+    return [import_envelope(raw) for raw in raws]
+
+
+def _cosign(signed: SignedStatement, keys: list[Path]) -> SignedStatement:
+    for path in keys:
+        signed = signed.cosign(load_private_key(path))
+    return signed
+
+
+def _read_waiting(paths: list[Path], *, skip_refused: bool) -> tuple[list[tuple[Path, SignedStatement]], list[str]]:
+    """Attested statements in the order in which their producers numbered them."""
+    waiting: list[tuple[Path, SignedStatement]] = []
+    refused: list[str] = []
+    for path in _expand(paths):
+        try:
+            waiting.append((path, import_envelope(read_input(path))))
+        except MalformedError as err:
+            if not skip_refused:
+                raise MalformedError(err.code, err.message, where=f"{path} {err.where}".strip()) from err
+            refused.append(f"{path}: {err}")
+    return sorted(waiting, key=lambda item: _producer_order(item[1])), refused
+
+
+def _expand(paths: list[Path]) -> list[Path]:
+    files: list[Path] = []
+    for path in paths:
+        files += sorted(path.glob("*.json")) if path.is_dir() else [path]
+    return files
+
+
+def _producer_order(signed: SignedStatement) -> tuple[str, int]:
+    producer = signed.statement.predicate.get("producer")
+    seq = producer.get("seq") if isinstance(producer, dict) else None
+    keyid = producer.get("keyid") if isinstance(producer, dict) else None
+    return str(keyid), seq if isinstance(seq, int) else -1
+
+
+def _name_file(error: LedgerError, group: list[tuple[Path, SignedStatement]]) -> LedgerError:
+    """The error, with the file instead of the position in the group."""
+    position, _, rest = error.where.removeprefix("/").partition("/")
+    at = int(position) if len(group) > 1 and position.isdecimal() else 0
+    pointer = f"/{rest}" if len(group) > 1 and rest else error.where if len(group) == 1 else ""
+    return type(error)(error.code, error.message, where=f"{group[at][0]} {pointer}".strip())

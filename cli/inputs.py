@@ -1,0 +1,175 @@
+"""From the options of ``append`` and ``attest`` to rounds."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from cli.context import Config, read_input
+from ledger.canonical import JsonObject, parse_json
+from ledger.errors import MalformedError, RefusedError
+from ledger.ingest import find_adapter
+from ledger.ingest.build import SLOT_AXES, RoundOptions, Run, build_round
+from ledger.round import check_round
+from ledger.schema import validate
+from ledger.strict import parse_digest
+
+EXTRA_MEMBERS = ("parity", "shortcuts", "overrides", "protocol")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolOptions:
+    """Options that only make sense with ``--from``, as given."""
+
+    tool: str
+    arms: Sequence[str]
+    slot: Sequence[str]
+    code: Sequence[str]
+    commit: Sequence[str]
+    weights: str
+    harness: str
+    round_id: str
+    purpose: str
+    extra: Path | None
+
+    def given(self) -> list[str]:
+        """Names of those that were given."""
+        values = {
+            "--arm": self.arms,
+            "--slot": self.slot,
+            "--code": self.code,
+            "--commit": self.commit,
+            "--weights": self.weights,
+            "--harness": self.harness,
+            "--round": self.round_id,
+            "--purpose": self.purpose,
+            "--extra": self.extra,
+        }
+        return [name for name, value in values.items() if value]
+
+
+def read_rounds(files: Sequence[Path], options: ToolOptions, config: Config) -> tuple[list[JsonObject], list[str]]:
+    """Rounds of the files: one per file of round JSON, or one of all files of a tool.
+
+    Returns:
+        The rounds, checked against their schema, and what deserves a look.
+
+    Raises:
+        RefusedError: options that contradict each other, or a round that cannot be.
+        MalformedError: a file is not what it should be.
+        StorageError: a file cannot be read.
+    """
+    if options.tool:
+        built, notes = _build_from_tool(files, options, config)
+        return [built], notes
+    if options.given():
+        raise RefusedError("E_OPTION", f"{options.given()[0]} needs --from TOOL; round JSON says all of it itself")
+    if not files:
+        raise RefusedError("E_NO_INPUT", "give round JSON files, or --from TOOL with --arm ROLE=FILE")
+    return [_read_round(path) for path in files], []
+
+
+def _read_round(path: Path) -> JsonObject:
+    body = parse_json(read_input(path), what=str(path))
+    check_body(body, str(path))
+    return dict(body)
+
+
+def check_body(body: object, what: str) -> None:
+    """Check a round before it is signed.
+
+    Raises:
+        MalformedError: ``E_SCHEMA`` or ``E_DOMAIN``.
+        RefusedError: see `ledger.round.check_round`.
+    """
+    try:
+        validate("round-input", body)
+        if isinstance(body, dict):
+            check_round(body)
+    except (MalformedError, RefusedError) as err:
+        raise type(err)(err.code, err.message, where=f"{what} {err.where}".strip()) from err
+
+
+def _build_from_tool(files: Sequence[Path], options: ToolOptions, config: Config) -> tuple[JsonObject, list[str]]:
+    adapter = find_adapter(options.tool)
+    named = [_split(text, "--arm", "ROLE=FILE") for text in options.arms] + [("main", str(path)) for path in files]
+    if not named:
+        raise RefusedError("E_NO_INPUT", "give the tool's files: --arm ROLE=FILE, in the order in which they ran")
+    runs = []
+    for role, name in named:
+        raw = read_input(Path(name))
+        runs.append(Run(role=role, name=Path(name).name, raw=raw, rows=adapter.read(raw, name)))
+    built = build_round(
+        runs,
+        RoundOptions(
+            tool=adapter.name,
+            slot={**config.slot, **_read_slot(options.slot)},
+            code={role: digest_of(value, f"--code {role}") for role, value in _pairs(options.code, "--code").items()},
+            commits=_pairs(options.commit, "--commit"),
+            weights=digest_of(options.weights or config.round.get("weights", ""), "--weights"),
+            harness=digest_of(options.harness or config.round.get("harness", ""), "--harness"),
+            round_id=options.round_id,
+            purpose=options.purpose or "score",
+            extra=_read_extra(options.extra) if options.extra else {},
+        ),
+    )
+    check_body(built.body, "round")
+    return built.body, built.notes
+
+
+def _split(text: str, option: str, form: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name or not value:
+        raise RefusedError("E_OPTION", f"expected {option} {form}, found {text!r}", where=option)
+    return name, value
+
+
+def _pairs(texts: Sequence[str], option: str) -> dict[str, str]:
+    pairs = [_split(text, option, "ROLE=VALUE") for text in texts]
+    if len(dict(pairs)) != len(pairs):
+        raise RefusedError("E_OPTION", "one role is given twice", where=option)
+    return dict(pairs)
+
+
+def _read_slot(texts: Sequence[str]) -> Mapping[str, str]:
+    slot: dict[str, str] = {}
+    for text in texts:
+        for part in text.split(","):
+            axis, value = _split(part, "--slot", "project=P,node=N,quant=Q,context=C,metric=M")
+            if axis not in SLOT_AXES:
+                raise RefusedError(
+                    "E_SLOT", f"there is no axis {axis!r}; the axes are {', '.join(SLOT_AXES)}", where="--slot"
+                )
+            if axis in slot:
+                raise RefusedError("E_SLOT", f"the axis {axis} is given twice", where="--slot")
+            slot[axis] = value
+    return slot
+
+
+def digest_of(value: str, option: str) -> str:
+    """A SHA-256 that is given as such, or as the path of the file to hash; empty stays empty.
+
+    Raises:
+        RefusedError: ``E_DIGEST_OR_PATH``.
+    """
+    if not value:
+        return ""
+    path = Path(value)
+    if path.is_file():
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    try:
+        return parse_digest(value).hex()
+    except MalformedError as err:
+        raise RefusedError(
+            "E_DIGEST_OR_PATH", f"{value!r} is neither a file nor 64 lower-case hexadecimal digits", where=option
+        ) from err
+
+
+def _read_extra(path: Path) -> JsonObject:
+    extra = parse_json(read_input(path), what=str(path))
+    if not isinstance(extra, dict) or not extra.keys() <= set(EXTRA_MEMBERS):
+        raise MalformedError("E_EXTRA", f"expected an object with {', '.join(EXTRA_MEMBERS)}", where=str(path))
+    return extra

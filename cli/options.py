@@ -1,0 +1,22 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, TypeAlias
+
+import typer
+
+LedgerOption: TypeAlias = Annotated[
+    Path | None, typer.Option("--ledger", "-C", metavar="DIR", help="The ledger; default: found upward from here.")
+]
+JsonOption: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
+KeyOption: TypeAlias = Annotated[
+    list[Path], typer.Option("--key", metavar="FILE", help="Private key that signs. Repeat it for a threshold.")
+]
+LedgerKeyOption: TypeAlias = Annotated[
+    Path | None, typer.Option("--ledger-key", metavar="FILE", help="The ledger's private key, which seals.")
+]
+LockTimeoutOption: TypeAlias = Annotated[
+    float, typer.Option("--lock-timeout", min=0, metavar="SECONDS", help="How long to wait for other writers.")
+]

@@ -1,0 +1,52 @@
+"""What is printed: results on stdout, talk on stderr.
+
+With ``--json`` stdout is exactly one object, whose member ``rungbook`` names its kind and version; the schemas
+``output-*`` describe every kind.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+import orjson
+import typer
+
+from ledger.canonical import JsonObject
+
+
+def write_json(kind: str, value: JsonObject) -> None:
+    """Print the one object of a command."""
+    document = {"rungbook": f"{kind}/v1", **value}
+    typer.echo(orjson.dumps(document, option=orjson.OPT_INDENT_2).decode())
+
+
+def say(text: str) -> None:
+    """Talk to the person: not part of the result."""
+    typer.echo(text, err=True)
+
+
+def notice(text: str) -> None:
+    """Something that the person did not ask for but should know."""
+    say(f"note: {text}")
+
+
+def table(rows: Sequence[Sequence[str]], *, right: frozenset[int] = frozenset()) -> str:
+    """Rows as aligned columns; the first row is the head. Columns in `right` are aligned at the right."""
+    widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
+    lines = []
+    for row in rows:
+        cells = [
+            cell.rjust(width) if at in right else cell.ljust(width)
+            for at, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines)
+
+
+def progress_line(done: int, total: int) -> None:
+    """Show progress on a terminal; silent elsewhere."""
+    if sys.stderr.isatty():
+        ended = "\n" if done >= total else ""
+        sys.stderr.write(f"\rverified {done} of {total} receipts{ended}")
+        sys.stderr.flush()

@@ -1,0 +1,93 @@
+"""Exit statuses, and the one place that maps errors to them.
+
+A crash must never read as a verdict, and "could not tell" must never read as "refuted".
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+from collections.abc import Callable
+from typing import NoReturn, ParamSpec
+
+import typer
+
+from cli import output
+from ledger.errors import (
+    ConflictError,
+    LedgerError,
+    MalformedError,
+    PolicyError,
+    RefusedError,
+    StorageError,
+    VerificationError,
+)
+
+OK = 0
+CRASH = 1
+USAGE = 2
+REFUTED = 3
+UNAVAILABLE = 4
+REFUSED = 5
+INTERRUPTED = 130
+
+_STATUSES: tuple[tuple[type[LedgerError], int], ...] = (
+    (VerificationError, REFUTED),
+    (PolicyError, UNAVAILABLE),
+    (ConflictError, UNAVAILABLE),
+    (StorageError, UNAVAILABLE),
+    (MalformedError, REFUSED),
+    (RefusedError, REFUSED),
+)
+
+_P = ParamSpec("_P")
+
+
+def status_of(error: LedgerError) -> int:
+    """Exit status of a deliberate error."""
+    return next((status for kind, status in _STATUSES if isinstance(error, kind)), CRASH)
+
+
+def reports_errors(command: Callable[_P, None]) -> Callable[_P, None]:
+    """Decorate a command: deliberate errors become a message and a status."""
+
+    @functools.wraps(command)
+    def wrapped(*args: _P.args, **kwargs: _P.kwargs) -> None:
+        as_json = bool(kwargs.get("as_json"))
+        try:
+            command(*args, **kwargs)
+            sys.stdout.flush()
+        except LedgerError as err:
+            _fail(err, as_json=as_json)
+        except BrokenPipeError:  # the reader of our output has gone; nobody is left to tell
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(OK) from None
+        except OSError as err:
+            where = str(err.filename or "")
+            _fail(StorageError("E_IO", err.strerror or str(err), where=where), as_json=as_json)
+        except KeyboardInterrupt:
+            output.say("interrupted: what was reported as sealed is sealed, nothing else is")
+            raise typer.Exit(INTERRUPTED) from None
+
+    return wrapped
+
+
+def _fail(error: LedgerError, *, as_json: bool) -> NoReturn:
+    status = status_of(error)
+    if as_json:
+        output.write_json(
+            "error",
+            {
+                "status": status,
+                "error": {
+                    "class": type(error).__name__,
+                    "code": error.code,
+                    "message": error.message,
+                    "where": error.where,
+                    "index": error.index,
+                },
+            },
+        )
+    output.say(f"rungbook: {error}")
+    raise typer.Exit(status) from error

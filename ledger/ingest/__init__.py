@@ -1,0 +1,31 @@
+"""From a tool's own output to a round, strictly.
+
+An adapter (`ledger.ingest.adapter.Adapter`) knows one tool's format and turns a file into measured rows.
+`ledger.ingest.build.build_round` makes a round of the rows of all files, whatever the tool. The table of adapters is
+here: a new tool is one new file and one line.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ledger.errors import RefusedError
+from ledger.ingest.llama_bench import LlamaBench
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ledger.ingest.adapter import Adapter
+
+ADAPTERS: Mapping[str, Adapter] = {adapter.name: adapter for adapter in (LlamaBench(),)}
+
+
+def find_adapter(name: str) -> Adapter:
+    """The adapter of a tool.
+
+    Raises:
+        RefusedError: ``E_TOOL`` with the names that are known.
+    """
+    if name not in ADAPTERS:
+        raise RefusedError("E_TOOL", f"there is no adapter for {name!r}; known: {', '.join(ADAPTERS)}", where="--from")
+    return ADAPTERS[name]

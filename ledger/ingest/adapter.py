@@ -1,0 +1,67 @@
+"""The seam between a tool's format and the rest: `Adapter` reads a file into `Row` objects."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from ledger.canonical import JsonObject
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One test of one run, as a tool's file holds it.
+
+    Attributes:
+        number: position in the file, from 0.
+        metrics: names of the metrics that the test measures.
+        context: tokens in context when generation begins.
+        workload: what was asked for, as the schema's ``workload``.
+        records: raw records in columns.
+        wall_ns: time that the records took together.
+        started_at: start by the node's clock, RFC 3339 UTC.
+        reported: what the tool printed about it: kept, compared, never used.
+        settings: everything else that the number may depend on, as text.
+        environment: facts of the node, as the schema's ``environment``.
+        weights: facts of the weights without their digest, as the schema's ``weights``.
+        harness: facts of the tool without its digest, as the schema's ``harness``.
+        commit: commit of the code as the tool names it; none when it does not.
+        notes: what does not add up but does not forbid to record it, one sentence each.
+    """
+
+    number: int
+    metrics: tuple[str, ...]
+    context: int
+    workload: JsonObject
+    records: JsonObject
+    wall_ns: int
+    started_at: str
+    reported: JsonObject
+    settings: dict[str, str]
+    environment: JsonObject
+    weights: JsonObject
+    harness: JsonObject
+    commit: str | None
+    notes: tuple[str, ...] = field(default=())
+
+
+class Adapter(Protocol):
+    """Reads the output of one tool."""
+
+    name: str
+
+    def read(self, raw: bytes, what: str) -> list[Row]:
+        """Read a file.
+
+        Args:
+            raw: the untouched bytes.
+            what: name of the file, for errors.
+
+        Returns:
+            Its rows, at least one, in the file's order.
+
+        Raises:
+            MalformedError: the bytes are not in the tool's format, or lack something that a row needs.
+        """
+        ...

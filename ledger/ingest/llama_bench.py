@@ -1,0 +1,172 @@
+"""llama-bench, JSON (``-o json``) and JSON Lines (``-o jsonl``).
+
+A row is one test: ``pp`` (only a prompt), ``tg`` (only generation) or ``pg`` (both). The raw data is ``samples_ns``,
+the duration of every sample. ``samples_ts`` and the averages are rounded by the tool and only kept as reported. Every
+column that is neither a measurement nor a fact of node, weights or build is taken as a setting, known or not: a column
+that a newer build adds may be part of what the number depends on.
+
+Source: tools/llama-bench in github.com/ggml-org/llama.cpp, the fields of ``struct test``.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from ledger.canonical import JsonObject, NumberText, parse_json
+from ledger.errors import MalformedError
+from ledger.ingest.adapter import Row
+from ledger.metrics import NS_PER_S
+from ledger.strict import parse_time
+
+_REPORTED = ("avg_ns", "stddev_ns", "avg_ts", "stddev_ts", "samples_ts")
+_WORKLOAD = ("n_prompt", "n_gen", "n_depth")
+_ENVIRONMENT = {"cpu_info": "cpu", "gpu_info": "gpu", "backends": "backends"}
+_BUILD = ("build_commit", "build_number")
+_MODEL = ("model_filename", "model_type", "model_size", "model_n_params")
+_OTHER = ("test_time", "samples_ns")
+# samples_ts has six significant digits, the averages have six decimals.
+_PRINTED_TOLERANCE = Fraction(1, 100_000)
+
+
+class LlamaBench:
+    """The adapter (see `ledger.ingest.adapter.Adapter`)."""
+
+    name = "llama-bench"
+
+    def read(self, raw: bytes, what: str) -> list[Row]:
+        """See `Adapter`."""
+        return [_read_row(row, at, what) for at, row in enumerate(_parse_rows(raw, what))]
+
+
+def _parse_rows(raw: bytes, what: str) -> list[JsonObject]:
+    if raw.lstrip()[:1] == b"[":
+        rows = parse_json(raw, what=what, fractions=True)
+    else:
+        lines = [line for line in raw.split(b"\n") if line.strip()]
+        rows = [parse_json(line, what=f"{what}, line {at}", fractions=True) for at, line in enumerate(lines, 1)]
+    if not rows:
+        raise MalformedError("E_EMPTY_RESULTS", "the file holds no test", where=what)
+    for at, row in enumerate(rows):
+        if not isinstance(row, dict) or "samples_ns" not in row:
+            raise MalformedError(
+                "E_FORMAT", "expected llama-bench tests with samples_ns (-o json or -o jsonl)", where=f"{what}/{at}"
+            )
+    return list(rows)
+
+
+def _read_row(row: JsonObject, number: int, what: str) -> Row:
+    where = f"{what}/{number}"
+    prompt, gen = _count(row, "n_prompt", where), _count(row, "n_gen", where)
+    depth = _count(row, "n_depth", where) if "n_depth" in row else 0  # builds without the option measured at 0
+    samples = _samples(row, where)
+    metrics, records = _records(prompt, gen, samples, where)
+    return Row(
+        number=number,
+        metrics=metrics,
+        context=depth + prompt,
+        workload={"depth": depth, "prompt_tokens": prompt, "gen_tokens": gen},
+        records=records,
+        wall_ns=sum(samples),
+        started_at=_text(row, "test_time", where),
+        reported={name: _plain(row[name]) for name in _REPORTED if name in row},
+        settings=_settings(row, where),
+        environment={ours: row[theirs] for theirs, ours in _ENVIRONMENT.items() if row.get(theirs)},
+        weights=_weights(row, where),
+        harness={"name": "llama-bench", "version": f"build {row['build_number']}"}
+        if "build_number" in row
+        else {"name": "llama-bench"},
+        commit=_text(row, "build_commit", where),
+        notes=_compare_reported(row, prompt + gen, samples),
+    )
+
+
+def _records(prompt: int, gen: int, samples: list[int], where: str) -> tuple[tuple[str, ...], JsonObject]:
+    records: JsonObject = {"wall_ns": samples}
+    if prompt:
+        records["prompt_tokens"] = [prompt] * len(samples)
+    if gen:
+        records["completion_tokens"] = [gen] * len(samples)
+    if prompt and gen:
+        return ("wall",), records  # one duration over both: neither rate can be told
+    if prompt:
+        return ("prefill_tok_s",), records
+    if gen:
+        return ("gen_tok_s",), records
+    raise MalformedError("E_WORKLOAD", "n_prompt and n_gen are both 0: nothing was measured", where=where)
+
+
+def _samples(row: JsonObject, where: str) -> list[int]:
+    samples = row["samples_ns"]
+    if not isinstance(samples, list) or not samples:
+        raise MalformedError("E_EMPTY_RESULTS", "samples_ns holds no sample", where=f"{where}/samples_ns")
+    for at, sample in enumerate(samples):
+        if type(sample) is not int or sample < 0:
+            raise MalformedError(
+                "E_SAMPLE", f"expected nanoseconds, found {sample!r}", where=f"{where}/samples_ns/{at}"
+            )
+    return samples
+
+
+def _count(row: JsonObject, name: str, where: str) -> int:
+    value = row.get(name)
+    if type(value) is not int or value < 0:
+        raise MalformedError("E_FIELD", f"expected a count in {name}, found {value!r}", where=f"{where}/{name}")
+    return value
+
+
+def _text(row: JsonObject, name: str, where: str) -> str:
+    value = row.get(name)
+    if type(value) is not str or not value:
+        raise MalformedError("E_FIELD", f"expected text in {name}, found {value!r}", where=f"{where}/{name}")
+    if name == "test_time":
+        parse_time(value, what=f"{where}/{name}")
+    return value
+
+
+def _settings(row: JsonObject, where: str) -> dict[str, str]:
+    known = {*_REPORTED, *_WORKLOAD, *_ENVIRONMENT, *_BUILD, *_MODEL, *_OTHER}
+    settings = {}
+    for name, value in row.items():
+        if name in known:
+            continue
+        if isinstance(value, dict | list):
+            raise MalformedError("E_FIELD", f"the column {name} is not a plain value", where=f"{where}/{name}")
+        settings[name] = "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+    return settings
+
+
+def _weights(row: JsonObject, where: str) -> JsonObject:
+    weights: JsonObject = {
+        "name": _text(row, "model_filename", where).replace("\\", "/").rpartition("/")[2],
+        "type": _text(row, "model_type", where),
+    }
+    for theirs, ours in (("model_size", "size"), ("model_n_params", "params")):
+        count = _count(row, theirs, where)
+        if count:  # 0 is "not known"
+            weights[ours] = count
+    return weights
+
+
+def _plain(value: object) -> object:
+    """A reported value as canonical JSON has it: fractions stay text, as printed."""
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return str(value) if isinstance(value, NumberText) else value
+
+
+def _compare_reported(row: JsonObject, tokens: int, samples: list[int]) -> tuple[str, ...]:
+    """What the tool printed, held against its own samples."""
+    rates = [Fraction(tokens * NS_PER_S, sample) for sample in samples if sample]
+    notes = []
+    if rates and _differs(row.get("avg_ts"), sum(rates, Fraction(0)) / len(rates)):
+        notes.append(f"F_REPORTED_MISMATCH: avg_ts {row['avg_ts']} is not the mean rate of samples_ns")
+    if _differs(row.get("avg_ns"), Fraction(sum(samples), len(samples))):
+        notes.append(f"F_REPORTED_MISMATCH: avg_ns {row['avg_ns']} is not the mean of samples_ns")
+    return tuple(notes)
+
+
+def _differs(printed: Any, computed: Fraction) -> bool:  # noqa: ANN401 - whatever the file holds
+    if isinstance(printed, bool) or not isinstance(printed, int | NumberText):
+        return printed is not None
+    return abs(Fraction(printed) - computed) > computed * _PRINTED_TOLERANCE

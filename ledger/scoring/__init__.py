@@ -1,0 +1,1 @@
+"""From raw records to numbers. Everything here is pure: no disk, no clock, no settings."""

@@ -1,0 +1,156 @@
+"""Facts: the numbers of a round, computed again from its raw records, exactly.
+
+What a tool printed is never used. A record that failed, or in which a column was not observed, gives no value; warm-up
+repetitions give none. The value of a repetition is the median of its records, the value of an arm is the median over
+its repetitions, so one slow sample moves nothing. All values are fractions; `decimal_text` rounds them for reading
+only.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from ledger.metrics import METRICS, Metric
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ledger.canonical import JsonObject
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepFact:
+    """One repetition: the value of every record that has one, in their order, with median and mean."""
+
+    order: int
+    values: tuple[Fraction, ...]
+    median: Fraction
+    mean: Fraction
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArmFact:
+    """One arm, metric and context.
+
+    Attributes:
+        arm: role of the arm.
+        metric: entry of the registry; gives unit and direction.
+        context: tokens in context, as measured.
+        reps: repetitions that have a value, in time order.
+        median: median over the repetitions' medians.
+        lowest: the lowest of them.
+        highest: the highest of them.
+    """
+
+    arm: str
+    metric: Metric
+    context: int
+    reps: tuple[RepFact, ...]
+    median: Fraction
+    lowest: Fraction
+    highest: Fraction
+
+    @property
+    def spread_pct(self) -> Fraction | None:
+        """``100 * (highest - lowest) / median``; none for one repetition, which has no spread."""
+        if len(self.reps) == 1:
+            return None
+        return 100 * (self.highest - self.lowest) / self.median
+
+
+def round_facts(body: JsonObject) -> list[ArmFact]:
+    """Facts of a round that satisfies its schema and `ledger.round.check_round`.
+
+    Returns:
+        One per arm, metric and context that has a value, ordered by metric, context and arm.
+    """
+    groups: dict[tuple[str, int, str], list[RepFact]] = defaultdict(list)
+    for rep in body["reps"]:
+        if rep["warmup"]:
+            continue
+        for name in rep["metrics"]:
+            values = record_values(METRICS[name], rep["records"])
+            if values:
+                fact = RepFact(
+                    order=rep["order"],
+                    values=values,
+                    median=median(values),
+                    mean=sum(values, Fraction(0)) / len(values),
+                )
+                groups[name, rep["context"], rep["arm"]].append(fact)
+    return [_arm_fact(*key, reps) for key, reps in sorted(groups.items())]
+
+
+def _arm_fact(metric: str, context: int, arm: str, reps: list[RepFact]) -> ArmFact:
+    medians = [rep.median for rep in reps]
+    return ArmFact(
+        arm=arm,
+        metric=METRICS[metric],
+        context=context,
+        reps=tuple(reps),
+        median=median(medians),
+        lowest=min(medians),
+        highest=max(medians),
+    )
+
+
+def record_values(metric: Metric, records: dict[str, list[Any]]) -> tuple[Fraction, ...]:
+    """Values of a metric for the records that succeeded and have all its columns."""
+    columns = [records[name] for name in metric.columns]
+    succeeded = records.get("ok") or [True] * len(columns[0])
+    values = []
+    for ok, *cells in zip(succeeded, *columns, strict=True):
+        if ok and None not in cells:
+            value = metric.formula(*cells)
+            if value is not None:
+                values.append(value)
+    return tuple(values)
+
+
+def median(values: Sequence[Fraction]) -> Fraction:
+    """Middle value, or the mean of the two middle values. `values` is not empty."""
+    ordered = sorted(values)
+    middle = len(ordered) // 2
+    if len(ordered) % 2:
+        return ordered[middle]
+    return (ordered[middle - 1] + ordered[middle]) / 2
+
+
+def decimal_text(value: Fraction, places: int = 6) -> str:
+    """A fraction as a decimal, rounded half to even at the last place."""
+    scaled = round(value * 10**places)
+    whole, rest = divmod(abs(scaled), 10**places)
+    sign = "-" if scaled < 0 else ""
+    return f"{sign}{whole}" + (f".{rest:0{places}d}" if places else "")
+
+
+def facts_to_json(facts: Sequence[ArmFact]) -> list[JsonObject]:
+    """Facts for ``--json``: decimals for reading, and the exact fractions."""
+    return [
+        {
+            "arm": fact.arm,
+            "metric": fact.metric.name,
+            "unit": fact.metric.unit,
+            "better": fact.metric.better,
+            "context": fact.context,
+            "reps": [
+                {
+                    "order": rep.order,
+                    "records": len(rep.values),
+                    "median": decimal_text(rep.median),
+                    "mean": decimal_text(rep.mean),
+                    "median_exact": str(rep.median),
+                }
+                for rep in fact.reps
+            ],
+            "median": decimal_text(fact.median),
+            "median_exact": str(fact.median),
+            "lowest": decimal_text(fact.lowest),
+            "highest": decimal_text(fact.highest),
+            "spread_pct": None if fact.spread_pct is None else decimal_text(fact.spread_pct),
+        }
+        for fact in facts
+    ]
