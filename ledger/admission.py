@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 from ledger import canonical, schema
 from ledger.errors import PolicyError, RefusedError
 from ledger.merkle import EMPTY_ROOT, Tree
-from ledger.receipt import NO_PREV, file_digest
+from ledger.receipt import NO_PREV, decode_receipt, file_digest
 from ledger.round import check_round, subject_arm
 from ledger.statement import (
     Basis,
@@ -182,7 +182,7 @@ class State:
             self._admit_genesis(signed, in_domain=in_domain)
             return True
         self._check_signatures(signed)
-        self._check_form(statement, in_domain=in_domain)
+        self.check_form(statement, in_domain=in_domain)
         signers = [item.keyid for item in signed.signatures]
         attested = self.require_trust().authorise(statement.kind, statement.body, signers)
         self._check_place(signed)
@@ -198,7 +198,7 @@ class State:
                 f"a ledger starts with a genesis statement, found kind {statement.kind!r}",
                 where="/predicateType",
             )
-        self._check_form(statement, in_domain=in_domain)
+        self.check_form(statement, in_domain=in_domain)
         trust = Trust.from_genesis(statement.body)
         for item in signed.signatures:
             if item.keyid in trust.root.keys:
@@ -220,7 +220,13 @@ class State:
                 )
             verify_signature(signed.statement, item, key)
 
-    def _check_form(self, statement: Statement, *, in_domain: bool) -> None:
+    def check_form(self, statement: Statement, *, in_domain: bool = False) -> None:
+        """Check a statement against the schema of its kind and the canonical domain.
+
+        Raises:
+            MalformedError: ``E_SCHEMA``, ``E_DOMAIN`` or ``E_DEPTH``.
+            PolicyError: ``E_KIND_UNKNOWN``.
+        """
         if statement.kind not in KINDS:
             raise PolicyError(
                 "E_KIND_UNKNOWN",
@@ -291,6 +297,20 @@ class State:
         """Take in a receipt file of which nothing else is to be believed."""
         self.tree.append(digest)
         self.prev = digest.hex()
+
+
+def read_genesis(raw: bytes) -> Trust:
+    """Roles that a genesis receipt establishes. Its signatures are not verified here.
+
+    Raises:
+        MalformedError: it is not a genesis receipt.
+        RefusedError: its keys or thresholds are not acceptable.
+    """
+    statement = decode_receipt(raw).statement
+    if statement.kind != "genesis":
+        raise RefusedError("E_NO_GENESIS", "a ledger starts with a genesis statement", where="/predicateType")
+    schema.validate("genesis", statement.value)
+    return Trust.from_genesis(statement.body)
 
 
 def subject_of(statement: Statement) -> tuple[str, str]:

@@ -18,6 +18,12 @@ class                meaning                                                    
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 
 class LedgerError(Exception):
     """Root of all deliberate errors.
@@ -46,6 +52,16 @@ class LedgerError(Exception):
         """The same error, placed: fills in the index and prefixes the place where they are not known yet."""
         merged = where + self.where if self.where.startswith("/") or not self.where else self.where
         return type(self)(self.code, self.message, where=merged, index=self.index if self.index is not None else index)
+
+
+@contextmanager
+def evidence(index: int | None = None) -> Iterator[None]:
+    """Read a ledger's own files: there, what would be bad input elsewhere is evidence that does not hold."""
+    try:
+        yield
+    except (MalformedError, RefusedError) as err:
+        place = err.index if err.index is not None else index
+        raise VerificationError(err.code, err.message, where=err.where, index=place) from err
 
 
 class MalformedError(LedgerError):

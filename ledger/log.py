@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from ledger.admission import State, genesis_subject, keys_subject, round_subject
+from ledger.admission import State, genesis_subject, keys_subject, read_genesis, round_subject
 from ledger.checkpoint import Checkpoint, open_checkpoint, parse_checkpoint, sign_checkpoint
 from ledger.errors import (
     ChainError,
@@ -27,6 +27,7 @@ from ledger.errors import (
     RootMismatchError,
     SignatureError,
     StorageError,
+    evidence,
 )
 from ledger.note import NoteKey
 from ledger.receipt import Receipt, Seal, decode_receipt_bytes, encode_receipt, file_digest, seal_head
@@ -104,15 +105,18 @@ def load_state(store: Store, checkpoint: Checkpoint, state: State) -> None:
     Raises:
         ChainError: ``E_CHAIN`` where a receipt does not follow.
         RootMismatchError: ``E_ROOT``.
-        MalformedError: a file is not a receipt.
+        VerificationError: a file is not a receipt, or not one that this ledger could hold.
+        PolicyError: ``E_KIND_UNKNOWN`` for a receipt that only a newer release can judge.
         StorageError: a file is missing or unreadable.
     """
     for index in range(state.size, checkpoint.size):
         raw = store.read_receipt(index)
         if not raw.startswith(seal_head(index, state.prev)):
             raise ChainError("E_CHAIN", "the receipt does not follow from the one before it", index=index)
-        receipt, _ = decode_receipt_bytes(raw)
-        state.add(raw, receipt.signed)
+        with evidence(index):
+            receipt, in_domain = decode_receipt_bytes(raw)
+            state.check_form(receipt.statement, in_domain=in_domain)
+            state.add(raw, receipt.signed)
     if state.size != checkpoint.size or state.root_at(state.size) != checkpoint.root:
         raise RootMismatchError("E_ROOT", "the receipts do not hash to the root of the checkpoint; run rungbook verify")
 
@@ -124,15 +128,15 @@ def read_state(store: Store) -> State:
 
     Raises:
         VerificationError: the ledger does not hold.
-        MalformedError: a file is not what it should be.
         StorageError: there is no ledger, or it cannot be read.
     """
     raw = store.read_checkpoint()
     if raw is None:
         raise StorageError("E_NO_LEDGER", "there is no ledger here: no checkpoint")
     state = State()
-    load_state(store, parse_checkpoint(raw), state)
-    open_checkpoint(raw, state.require_trust().ledger)
+    with evidence():
+        load_state(store, parse_checkpoint(raw), state)
+        open_checkpoint(raw, state.require_trust().ledger)
     return state
 
 
@@ -290,12 +294,12 @@ class Log:
         raw = self._store.read_checkpoint()
         if raw is None:
             raise StorageError("E_NO_LEDGER", "there is no ledger here: no checkpoint")
-        unsigned = parse_checkpoint(raw)
-        note_key = NoteKey(name=unsigned.origin, public=self._key.public)
-        if raw == self._checkpoint:
-            return note_key
-        self._check_own_key(note_key)
-        checkpoint = open_checkpoint(raw, note_key)
+        with evidence():
+            note_key = NoteKey(name=parse_checkpoint(raw).origin, public=self._key.public)
+            if raw == self._checkpoint:
+                return note_key
+            self._check_own_key(note_key)
+            checkpoint = open_checkpoint(raw, note_key)
         if self._state.size > checkpoint.size:
             self._forget()
         try:
@@ -310,12 +314,12 @@ class Log:
 
     def _check_own_key(self, note_key: NoteKey) -> None:
         """Tell a wrong key file from a forged checkpoint before the signature is judged."""
-        genesis, _ = decode_receipt_bytes(self._store.read_receipt(0))
-        named = genesis.statement.predicate.get("genesis", {}).get("ledger_key")
-        if named != note_key.public.openssh:
+        named = read_genesis(self._store.read_receipt(0)).ledger.public
+        if named != note_key.public:
             raise PolicyError(
                 "E_LEDGER_KEY",
-                f"this is not the ledger's key: the ledger names {named}, the key file holds {note_key.public.openssh}",
+                f"this is not the ledger's key: the ledger names {named.openssh}, the key file holds "
+                f"{note_key.public.openssh}",
             )
 
     def _check_anchor(self, note_key: NoteKey, current: bytes) -> None:

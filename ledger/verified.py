@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from ledger.errors import LedgerError, PolicyError, RefusedError, VerificationError
+from ledger.errors import LedgerError, PolicyError, RefusedError, VerificationError, evidence
 from ledger.receipt import Receipt, decode_receipt, file_digest
 from ledger.trust import Trust
 
@@ -101,8 +101,14 @@ class VerifiedLog:
         return raw
 
     def receipt(self, index: int) -> Receipt:
-        """One receipt, read and hashed again."""
-        return decode_receipt(self.receipt_bytes(index))
+        """One receipt, read and hashed again.
+
+        Raises:
+            VerificationError: it has changed, or it is not a receipt (quick mode does not look inside).
+            StorageError: it cannot be read.
+        """
+        with evidence(index):
+            return decode_receipt(self.receipt_bytes(index))
 
     def roles_before(self, index: int) -> Trust:
         """Roles in force at `index`, replayed from the receipts before it. Signatures are not verified here.

@@ -17,9 +17,9 @@ The quick mode does 1 to 3, the chain of 4, and 5 to 7: no producer's signature,
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from ledger.admission import State
+from ledger.admission import State, read_genesis
 from ledger.checkpoint import Checkpoint, open_checkpoint, parse_checkpoint
 from ledger.errors import (
     ChainError,
@@ -31,11 +31,12 @@ from ledger.errors import (
     StorageError,
     VerificationError,
 )
-from ledger.keys import parse_public_key
-from ledger.note import NoteKey
 from ledger.receipt import NO_PREV, Receipt, decode_receipt, decode_receipt_bytes, file_digest, peek_kind, seal_head
 from ledger.store import MissingReceiptError, Store
 from ledger.verified import MAKER, Entry, Finding, Mode, Pins, Verification, VerifiedLog
+
+if TYPE_CHECKING:
+    from ledger.note import NoteKey
 
 Progress: TypeAlias = Callable[[int, int], None]
 
@@ -134,9 +135,8 @@ class _Auditor:
                 0,
             )
         try:
-            body = decode_receipt(raw).statement.body
-            named = NoteKey(name=body["origin"], public=parse_public_key(body["ledger_key"]))
-        except (MalformedError, KeyError, TypeError, AttributeError):
+            named = read_genesis(raw).ledger
+        except (MalformedError, RefusedError):
             return  # step 4 reports what is wrong with it
         if self._key is None:
             self._key = named

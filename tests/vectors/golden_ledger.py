@@ -50,30 +50,33 @@ def check_signatures(signed: SignedStatement) -> None:
         verify_signature(signed.statement, item, KNOWN[item.keyid])
 
 
-def check_chain(files: Sequence[bytes]) -> None:
-    """Decode the receipts, verify who signed them, and follow the seals.
+def check_chain(files: Sequence[bytes]) -> list[SignedStatement]:
+    """Decode the receipts and follow the seals.
 
     Raises:
         LedgerError: of the first layer that refuses.
     """
-    prev = NO_PREV
+    prev, signed = NO_PREV, []
     for index, raw in enumerate(files):
         receipt = decode_receipt(raw)
-        check_signatures(receipt.signed)
         if (receipt.seal.index, receipt.seal.prev) != (index, prev):
             raise ChainError("E_CHAIN", "the seal does not follow", index=index)
         prev = file_digest(raw).hex()
+        signed.append(receipt.signed)
+    return signed
 
 
 def check_ledger(files: Sequence[bytes], checkpoint: bytes) -> Checkpoint:
-    """Verify the ledger end to end: signed checkpoint, receipts, signatures, seals, root.
+    """Verify the ledger end to end: signed checkpoint, receipts, seals, root, producers' signatures.
 
     Raises:
         LedgerError: of the first layer that refuses.
     """
     opened = open_checkpoint(checkpoint, LEDGER_KEY)
-    check_chain(files)
+    statements = check_chain(files)
     tree = Tree(file_digest(raw) for raw in files)
     if (len(tree), tree.root()) != (opened.size, opened.root):
         raise RootMismatchError("E_ROOT", "the receipts do not give the signed root")
+    for signed in statements:
+        check_signatures(signed)
     return opened

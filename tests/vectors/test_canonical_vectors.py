@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import orjson
 import pytest
 import rfc8785
@@ -143,4 +141,3 @@ def test_an_error_points_at_the_first_offender() -> None:
     with pytest.raises(MalformedError) as caught:
         canonical.encode({"a/b": [{"~": 0.5}]})
     assert caught.value.where == "/a~1b/0/~0"
-    assert json.loads('{"a/b":[{"~":0.5}]}')["a/b"][0]["~"] == 0.5
