@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 from ledger import canonical, schema
 from ledger.errors import PolicyError, RefusedError
 from ledger.merkle import EMPTY_ROOT, Tree
-from ledger.receipt import NO_PREV, decode_receipt, file_digest
+from ledger.receipt import NO_PREV, decode_receipt
 from ledger.round import check_round, subject_arm
 from ledger.statement import (
     Basis,
@@ -99,7 +99,18 @@ class Numbering:
 
 
 class State:
-    """A ledger after its first n receipts."""
+    """A ledger after its first n receipts.
+
+    Attributes:
+        tree: the Merkle tree over the receipt files.
+        prev: SHA-256 (hex) of the last receipt file.
+        trust: roles in force; none before a valid genesis.
+        identities: index by statement identity.
+        rounds: index by round id.
+        producers: numbering by key id.
+        intact: false once a verifier has met a receipt that is not the one that was sealed; from there on the roots
+            that this state computes are not those that producers saw, so no basis can be judged.
+    """
 
     def __init__(self) -> None:
         self.tree = Tree()
@@ -108,6 +119,7 @@ class State:
         self.identities: dict[bytes, int] = {}
         self.rounds: dict[str, int] = {}
         self.producers: dict[str, Numbering] = {}
+        self.intact = True
         self._roots: dict[int, bytes] = {0: EMPTY_ROOT}
 
     @property
@@ -245,7 +257,7 @@ class State:
             )
         basis, producer = statement.predicate["basis"], statement.predicate["producer"]
         size = basis["tree_size"]
-        if size > self.size or self.root_at(size).hex() != basis["root_hash"]:
+        if size > self.size or (self.intact and self.root_at(size).hex() != basis["root_hash"]):
             raise RefusedError(
                 "E_BASIS",
                 f"this ledger never had the root {basis['root_hash']} at size {size}",
@@ -280,8 +292,8 @@ class State:
         numbering = self.producers.setdefault(producer["keyid"], Numbering())
         numbering.add(producer["seq"], producer["prev_statement"], signed.statement.identity)
 
-    def add(self, raw: bytes, signed: SignedStatement) -> None:
-        """Take in an admitted statement, sealed as the receipt file `raw`."""
+    def add(self, digest: bytes, signed: SignedStatement) -> None:
+        """Take in an admitted statement, sealed in a receipt file of this SHA-256."""
         statement = signed.statement
         if statement.kind == "genesis" and self.size == 0:
             self.trust = Trust.from_genesis(statement.body)
@@ -291,7 +303,7 @@ class State:
             self.rounds.setdefault(statement.body["id"], self.size)
         self.expect(signed)
         self.identities.setdefault(statement.identity, self.size)
-        self.add_file(file_digest(raw))
+        self.add_file(digest)
 
     def add_file(self, digest: bytes) -> None:
         """Take in a receipt file of which nothing else is to be believed."""

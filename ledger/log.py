@@ -116,7 +116,7 @@ def load_state(store: Store, checkpoint: Checkpoint, state: State) -> None:
         with evidence(index):
             receipt, in_domain = decode_receipt_bytes(raw)
             state.check_form(receipt.statement, in_domain=in_domain)
-            state.add(raw, receipt.signed)
+            state.add(file_digest(raw), receipt.signed)
     if state.size != checkpoint.size or state.root_at(state.size) != checkpoint.root:
         raise RootMismatchError("E_ROOT", "the receipts do not hash to the root of the checkpoint; run rungbook verify")
 
@@ -248,9 +248,10 @@ class Log:
         index = self._state.size
         seal = Seal(index=index, prev=self._state.prev, sealed_at=format_time(self._clock()))
         raw = encode_receipt(Receipt(seal=seal, signed=signed))
-        self._state.add(raw, signed)
+        digest = file_digest(raw)
+        self._state.add(digest, signed)
         group.append(raw)
-        return Sealed(index=index, digest=file_digest(raw), identity=signed.statement.identity, existed=False)
+        return Sealed(index=index, digest=digest, identity=signed.statement.identity, existed=False)
 
     def _find_existing(self, item: SignedStatement | Draft, group: list[bytes]) -> Sealed | None:
         """The receipt that says this already, read again and compared: a wrong answer here would lose a statement."""

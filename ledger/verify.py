@@ -17,6 +17,7 @@ The quick mode does 1 to 3, the chain of 4, and 5 to 7: no producer's signature,
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from ledger.admission import State, read_genesis
@@ -71,6 +72,7 @@ class _Auditor:
         self._key: NoteKey | None = pins.key
         self._entries: list[Entry] = []
         self._last_sealed_at = ""
+        self._missing = False
         self._result = Verification(mode=mode)
 
     def run(self, progress: Progress | None) -> Verification:
@@ -173,32 +175,36 @@ class _Auditor:
         try:
             raw = self._store.read_receipt(index)
         except MissingReceiptError as err:
-            self._find(ChainError(err.code, "the checkpoint counts this receipt, but it is missing"), index)
-            return self._skip_missing(index)
+            return self._skip_missing(index, err)
         step(index, raw)
         return True
 
-    def _skip_missing(self, index: int) -> bool:
-        """Go on behind a single hole; stop at the end of a truncated ledger."""
-        self._state.add_file(b"\x00" * 32)
-        self._entries.append(Entry(index=index, digest=b"\x00" * 32))
-        self._state.prev = ""
-        return bool(self._store.tail(index + 1))
+    def _skip_missing(self, index: int, error: MissingReceiptError) -> bool:
+        """Go on behind a hole; stop at the end of a truncated ledger."""
+        more = bool(self._store.tail(index + 1))
+        text = "this receipt" if more else "this receipt and all behind it"
+        self._find(ChainError(error.code, f"the checkpoint counts {text}, but the file is missing"), index)
+        self._missing = True
+        self._state.intact = False
+        self._take_in(Entry(index=index, digest=bytes(32)))
+        self._state.prev = ""  # the next receipt cannot be held against a file that is not there
+        return more
+
+    def _take_in(self, entry: Entry) -> None:
+        """Count a receipt of which only the file's digest is to be believed."""
+        self._state.add_file(entry.digest)
+        self._entries.append(entry)
 
     def _step_quick(self, index: int, raw: bytes) -> None:
         if not raw.startswith(seal_head(index, self._state.prev)):
             self._explain_seal(index, raw)
-        digest = file_digest(raw)
-        self._state.add_file(digest)
-        self._entries.append(Entry(index=index, digest=digest, kind=peek_kind(raw)))
+        self._take_in(Entry(index=index, digest=file_digest(raw), kind=peek_kind(raw)))
 
     def _explain_seal(self, index: int, raw: bytes) -> None:
         try:
-            receipt = decode_receipt(raw)
+            self._check_seal(index, decode_receipt(raw))
         except MalformedError as err:
             self._find(err, index)
-            return
-        self._check_seal(index, receipt)
 
     def _step_full(self, index: int, raw: bytes) -> None:
         digest = file_digest(raw)
@@ -206,31 +212,34 @@ class _Auditor:
             receipt, in_domain = decode_receipt_bytes(raw)
         except MalformedError as err:
             self._find(err, index)
-            self._state.add_file(digest)
-            self._entries.append(Entry(index=index, digest=digest))
+            self._state.intact = False
+            self._take_in(Entry(index=index, digest=digest))
             return
         if not raw.startswith(seal_head(index, self._state.prev)):
             self._check_seal(index, receipt)
         self._check_time(index, receipt.seal.sealed_at)
-        self._entries.append(self._judge(index, raw, receipt, in_domain=in_domain))
+        self._judge(index, digest, receipt, in_domain=in_domain)
 
-    def _judge(self, index: int, raw: bytes, receipt: Receipt, *, in_domain: bool) -> Entry:
+    def _judge(self, index: int, digest: bytes, receipt: Receipt, *, in_domain: bool) -> None:
         statement = receipt.statement
-        kind, attested = statement.kind, False
+        kind = statement.kind
+        self._result.kinds[kind] = self._result.kinds.get(kind, 0) + 1
+        entry = Entry(index=index, digest=digest, kind=kind, identity=statement.identity)
         try:
             attested = self._state.admit(receipt.signed, in_domain=in_domain)
-            self._state.add(raw, receipt.signed)
+            self._state.add(digest, receipt.signed)
         except PolicyError as err:
             self._result.unknown.append(Finding.of(err, index))
-            self._state.add_file(file_digest(raw))
+            self._take_in(entry)
         except (MalformedError, VerificationError, RefusedError) as err:
             self._find(err, index)
-            self._state.add_file(file_digest(raw))
-        self._result.kinds[kind] = self._result.kinds.get(kind, 0) + 1
-        return Entry(index=index, digest=file_digest(raw), kind=kind, identity=statement.identity, attested=attested)
+            self._take_in(entry)
+        else:
+            self._entries.append(replace(entry, attested=attested))
 
     def _check_seal(self, index: int, receipt: Receipt) -> None:
         seal = receipt.seal
+        self._state.intact = False
         if seal.index != index:
             self._find(
                 ChainError(
@@ -264,8 +273,8 @@ class _Auditor:
     # Steps 5 to 7: the tree as a whole.
 
     def _check_root(self, checkpoint: Checkpoint) -> None:
-        if self._state.size < checkpoint.size:
-            return  # reported as missing receipts
+        if self._missing:
+            return  # reported already, and no root can come out of it
         root = self._state.tree.root()
         if root == checkpoint.root:
             return
@@ -308,6 +317,8 @@ class _Auditor:
             )
 
     def _flag_gaps(self) -> None:
+        if self._result.findings:
+            return  # an altered receipt looks like a gap
         for keyid, numbering in sorted(self._state.producers.items()):
             gaps = numbering.gaps()
             if gaps:
@@ -329,6 +340,8 @@ class _Auditor:
             say("whether receipts behind the older checkpoint were cut off at the end: there is no witness")
         say("whether others were shown another ledger under the same key: there is no witness")
         say("when anything happened: times are the writers' own clocks")
+        if not self._state.intact:
+            say("on which states the statements behind the first altered receipt were made")
         if self._result.mode == "quick":
             say("signatures of producers, their roles, schemas and the rounds themselves: --quick was given")
         tail = self._store.tail(checkpoint.size)

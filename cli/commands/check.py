@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -106,12 +107,9 @@ def _print(result: Verification) -> None:
         typer.echo(f"genesis  {result.genesis}")
     if result.vkey:
         typer.echo(f"key      {result.vkey}")
-    for item in result.findings:
-        typer.echo(_finding_text("REFUTED", item))
-    for item in result.unknown:
-        typer.echo(_finding_text("UNKNOWN", item))
-    for item in result.flags:
-        typer.echo(_finding_text("flag", item))
+    _print_findings("REFUTED", result.findings)
+    _print_findings("UNKNOWN", result.unknown)
+    _print_findings("flag", result.flags)
     if result.findings:
         typer.echo(f"refuted: {len(result.findings)} finding(s)")
     elif result.unknown:
@@ -121,6 +119,16 @@ def _print(result: Verification) -> None:
     typer.echo("not checked:")
     for text in result.not_checked:
         typer.echo(f"  - {text}")
+
+
+_MOST_LINES = 20
+
+
+def _print_findings(word: str, findings: Sequence[Finding]) -> None:
+    for item in findings[:_MOST_LINES]:
+        typer.echo(_finding_text(word, item))
+    if len(findings) > _MOST_LINES:
+        typer.echo(f"{word}  and {len(findings) - _MOST_LINES} more: --json lists them all")
 
 
 def _finding_text(word: str, item: Finding) -> str:

@@ -164,6 +164,8 @@ def _print_round(body: JsonObject, facts: Sequence[JsonObject]) -> None:
     for arm in body["arms"]:
         commit = f"  commit {arm['commit']}" if "commit" in arm else ""
         typer.echo(f"arm        {arm['role']}  code {arm['code_sha256'][:12]}{commit}")
+    for name, values in _differing_settings(body["arms"]):
+        typer.echo(f"differs    {name}: {', '.join(values)}")
     rows = [["metric", "context", "arm", "reps", "median", "lowest", "highest", "spread %", "unit"]]
     for fact in facts:
         spread = fact["spread_pct"]
@@ -182,6 +184,14 @@ def _print_round(body: JsonObject, facts: Sequence[JsonObject]) -> None:
         )
     typer.echo("facts      computed from the raw records; better is higher for tok/s, lower for times")
     typer.echo(output.table(rows, right=frozenset({1, 3, 4, 5, 6, 7})))
+
+
+def _differing_settings(arms: Sequence[JsonObject]) -> list[tuple[str, list[str]]]:
+    """Settings in which the arms differ, with each arm's value."""
+    settings = [arm.get("settings", {}) for arm in arms]
+    names = sorted({name for each in settings for name in each})
+    values = {name: [str(each.get(name, "not given")) for each in settings] for name in names}
+    return [(name, found) for name, found in values.items() if len(set(found)) > 1]
 
 
 def _short(decimal: str) -> str:
