@@ -5,20 +5,21 @@ from __future__ import annotations
 import os
 import stat
 import sys
-import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cli import output
 from ledger.errors import MalformedError, PolicyError, StorageError
 from ledger.keys import PrivateKey, PublicKey, parse_private_key, parse_public_key_file
-from ledger.log import Log
-from ledger.note import NoteKey
-from ledger.store.anchor import FileAnchor
 from ledger.store.directory import CHECKPOINT, LOCAL, RECEIPTS, DirectoryStore, receipt_name
 from ledger.store.disk import read_file
+
+if TYPE_CHECKING:
+    from ledger.log import Log
+    from ledger.note import NoteKey
+    from ledger.store.anchor import FileAnchor
 
 CONFIG = "rungbook.toml"
 LOCAL_CONFIG = "local.toml"
@@ -49,6 +50,8 @@ class Ledger:
 
     def writer(self, ledger_key: Path | None, lock_timeout_s: float) -> Log:
         """The ledger, to be extended with the ledger's key."""
+        from ledger.log import Log  # noqa: PLC0415 - readers do not need it
+
         key = load_private_key(self._ledger_key_path(ledger_key), LEDGER_PASSPHRASE_VARIABLE, PASSPHRASE_VARIABLE)
         return Log(self.store, key, open_anchor, lock_timeout_s=lock_timeout_s, notice=output.notice)
 
@@ -71,6 +74,8 @@ class Ledger:
 def open_anchor(key: NoteKey) -> FileAnchor:
     """The memory of what this user signed with a ledger's key."""
     from platformdirs import user_state_path  # noqa: PLC0415 - only writers need it
+
+    from ledger.store.anchor import FileAnchor  # noqa: PLC0415 - as above
 
     return FileAnchor(user_state_path("rungbook"), key.vkey)
 
@@ -119,6 +124,8 @@ def read_config(root: Path) -> Config:
 
 
 def _read_toml(path: Path) -> dict[str, Any]:
+    import tomllib  # noqa: PLC0415 - many ledgers have no such file
+
     try:
         return tomllib.loads(read_file(path, _KEY_FILE_LIMIT).decode("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as err:

@@ -2,23 +2,52 @@
 
 from __future__ import annotations
 
+import importlib
+import sys
+from collections.abc import Sequence
+
 import typer
 
-from cli.commands import check, keys, read, setup, write
+COMMANDS = {
+    "key": "keys",
+    "init": "setup",
+    "grant": "setup",
+    "revoke": "setup",
+    "append": "write",
+    "attest": "write",
+    "seal": "write",
+    "verify": "check",
+    "log": "read",
+    "show": "read",
+    "export": "read",
+}
+"""Module of each command below `cli.commands`."""
 
-app = typer.Typer(
-    name="rungbook",
-    help="An append-only ledger of benchmark measurements with sealed receipts.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-app.add_typer(keys.app, name="key")
-for module in (setup, write, check, read):
-    module.register(app)
+
+def build_app(words: Sequence[str]) -> typer.Typer:
+    """The program, with the module of the command that `words` start with; with all modules for anything else.
+
+    Importing all commands costs more than most of them do, and a bot starts this program once per round.
+    """
+    app = typer.Typer(
+        name="rungbook",
+        help="An append-only ledger of benchmark measurements with sealed receipts.",
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(_program)
+    named = COMMANDS.get(words[0]) if words else None
+    for module in [named] if named else dict.fromkeys(COMMANDS.values()):
+        importlib.import_module(f"cli.commands.{module}").register(app)
+    return app
+
+
+def _program() -> None:
+    """An append-only ledger of benchmark measurements with sealed receipts."""
 
 
 def main() -> None:
     """Run the program."""
-    app()
+    build_app(sys.argv[1:])()

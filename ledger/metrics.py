@@ -9,12 +9,14 @@ Source of the token formulas: a stream's first token ends the prefill, so n toke
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-Formula: TypeAlias = Callable[..., Fraction | None]
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from fractions import Fraction
+
+Formula: TypeAlias = "Callable[..., Fraction | None]"
 
 NS_PER_S = 10**9
 NS_PER_MS = 10**6
@@ -42,6 +44,8 @@ class Metric:
 
 
 def _ratio(numerator: int, denominator: int, scale: int = 1) -> Fraction | None:
+    from fractions import Fraction  # noqa: PLC0415 - slow to import; verification needs the columns only
+
     return Fraction(numerator * scale, denominator) if numerator > 0 and denominator > 0 else None
 
 

@@ -22,6 +22,11 @@ app = typer.Typer(help="Make and show OpenSSH Ed25519 keys.", no_args_is_help=Tr
 _PRIVATE_HEAD = b"-----BEGIN "
 
 
+def register(program: typer.Typer) -> None:
+    """Add the commands."""
+    program.add_typer(app, name="key")
+
+
 @app.command(epilog="Example: rungbook key new scorer")
 @reports_errors
 def new(
