@@ -53,7 +53,14 @@ class Ledger:
         from ledger.log import Log  # noqa: PLC0415 - readers do not need it
 
         key = load_private_key(self._ledger_key_path(ledger_key), LEDGER_PASSPHRASE_VARIABLE, PASSPHRASE_VARIABLE)
-        return Log(self.store, key, open_anchor, lock_timeout_s=lock_timeout_s, notice=output.notice)
+        return Log(
+            self.store,
+            key,
+            open_anchor,
+            snapshot=self.store.snapshot_file(),
+            lock_timeout_s=lock_timeout_s,
+            notice=output.notice,
+        )
 
     def _ledger_key_path(self, given: Path | None) -> Path:
         named = given or os.environ.get(LEDGER_KEY_VARIABLE)

@@ -12,9 +12,11 @@ from cli import output
 from cli.context import Ledger
 from ledger.admission import State
 from ledger.checkpoint import parse_checkpoint
+from ledger.draft import Draft, sign_draft
 from ledger.dsse import PAYLOAD_TYPE
 from ledger.errors import RefusedError
-from ledger.log import Draft, Sealed, read_state, sign_draft
+from ledger.loading import read_state
+from ledger.log import Sealed
 from ledger.statement import SignedStatement, export_envelope, import_envelope
 from ledger.store.disk import storage_errors
 
@@ -54,7 +56,7 @@ def report_sealed(ledger: Ledger, sealed: Sequence[Sealed], notes: Sequence[str]
 def attest_drafts(ledger: Ledger, drafts: Sequence[Draft], target: Path | None, *, as_json: bool) -> None:
     """Sign drafts and write each as an envelope, to be sealed by whoever holds the ledger's key."""
     inbox = ledger.root / INBOX
-    state = read_state(ledger.store)
+    state = read_state(ledger.store, ledger.store.snapshot_file())
     waiting = _note_waiting(state, inbox)
     signed = []
     for draft in drafts:

@@ -16,31 +16,21 @@ A statement is admitted when, in this order,
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from ledger import canonical, schema
 from ledger.errors import PolicyError, RefusedError
 from ledger.merkle import EMPTY_ROOT, Tree
 from ledger.receipt import NO_PREV, decode_receipt
-from ledger.round import check_round, subject_arm
+from ledger.round import check_round, round_subject
 from ledger.statement import (
     Basis,
-    Producer,
     SignedStatement,
     Statement,
-    build_statement,
-    sign_statement,
+    ledger_subject,
     verify_signature,
 )
 from ledger.trust import Trust
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ledger.canonical import JsonObject
-    from ledger.keys import PrivateKey
 
 KINDS = ("genesis", "keys", "round")
 
@@ -108,6 +98,8 @@ class State:
         identities: index by statement identity.
         rounds: index by round id.
         producers: numbering by key id.
+        digests: SHA-256 of every receipt file.
+        keys_at: indices of the ``keys`` statements.
         intact: false once a verifier has met a receipt that is not the one that was sealed; from there on the roots
             that this state computes are not those that producers saw, so no basis can be judged.
     """
@@ -120,6 +112,8 @@ class State:
         self.rounds: dict[str, int] = {}
         self.producers: dict[str, Numbering] = {}
         self.intact = True
+        self.digests: list[bytes] = []
+        self.keys_at: list[int] = []
         self._roots: dict[int, bytes] = {0: EMPTY_ROOT}
 
     @property
@@ -148,31 +142,6 @@ class State:
         """This state as the basis of new statements."""
         return Basis(tree_size=self.size, root=self.root_at(self.size))
 
-    def draft(
-        self,
-        kind: str,
-        body: JsonObject,
-        *,
-        subject: tuple[str, str],
-        basis: Basis,
-        signers: Sequence[PrivateKey],
-    ) -> SignedStatement:
-        """Make and sign the next statement of a producer, who is the first signer.
-
-        Raises:
-            MalformedError: the body is outside canonical JSON.
-        """
-        keyid = signers[0].public.keyid
-        numbering = self.producers.get(keyid, Numbering())
-        statement = build_statement(
-            kind,
-            body,
-            subject=subject,
-            basis=basis,
-            producer=Producer(keyid=keyid, seq=numbering.last + 1, prev=numbering.identities.get(numbering.last)),
-        )
-        return sign_statement(statement, signers)
-
     def admit(self, signed: SignedStatement, *, in_domain: bool = False) -> bool:
         """Judge whether a statement may follow.
 
@@ -195,10 +164,10 @@ class State:
             return True
         self._check_signatures(signed)
         self.check_form(statement, in_domain=in_domain)
-        signers = [item.keyid for item in signed.signatures]
-        attested = self.require_trust().authorise(statement.kind, statement.body, signers)
+        kind, body = statement.kind, statement.body
+        attested = self.require_trust().authorise(kind, body, [item.keyid for item in signed.signatures])
         self._check_place(signed)
-        if statement.kind == "round":
+        if kind == "round":
             self._check_round(statement)
         return attested
 
@@ -216,7 +185,7 @@ class State:
             if item.keyid in trust.root.keys:
                 verify_signature(statement, item, trust.root.keys[item.keyid])
         trust.authorise_genesis([item.keyid for item in signed.signatures])
-        if subject_of(statement) != genesis_subject(statement.body):
+        if statement.subject != ledger_subject(statement.body["origin"]):
             raise RefusedError("E_SUBJECT", "the subject of a genesis statement is its origin", where="/subject/0")
         self._check_place(signed)
 
@@ -263,21 +232,19 @@ class State:
                 f"this ledger never had the root {basis['root_hash']} at size {size}",
                 where="/predicate/basis",
             )
-        if all(item.keyid != producer["keyid"] for item in signed.signatures):
+        if producer["keyid"] not in [item.keyid for item in signed.signatures]:
             raise RefusedError(
                 "E_PRODUCER", "the producer has not signed the statement", where="/predicate/producer/keyid"
             )
-        numbering = self.producers.get(producer["keyid"], Numbering())
+        numbering = self.producers.get(producer["keyid"]) or Numbering()
         numbering.check(producer["seq"], producer["prev_statement"], identity)
 
     def _check_round(self, statement: Statement) -> None:
         body = statement.body
         check_round(body)
-        arm = subject_arm(body)
-        if subject_of(statement) != (arm["role"], arm["code_sha256"]):
-            raise RefusedError(
-                "E_SUBJECT", f"the subject must be the code of the arm {arm['role']}", where="/subject/0"
-            )
+        name, digest = round_subject(body)
+        if statement.subject != (name, digest):
+            raise RefusedError("E_SUBJECT", f"the subject must be {name}, code {digest}", where="/subject/0")
         sealed = self.rounds.get(body["id"])
         if sealed is not None:
             raise RefusedError(
@@ -299,6 +266,7 @@ class State:
             self.trust = Trust.from_genesis(statement.body)
         elif statement.kind == "keys":
             self.require_trust().apply_keys(statement.body)
+            self.keys_at.append(self.size)
         elif statement.kind == "round":
             self.rounds.setdefault(statement.body["id"], self.size)
         self.expect(signed)
@@ -308,6 +276,7 @@ class State:
     def add_file(self, digest: bytes) -> None:
         """Take in a receipt file of which nothing else is to be believed."""
         self.tree.append(digest)
+        self.digests.append(digest)
         self.prev = digest.hex()
 
 
@@ -323,25 +292,3 @@ def read_genesis(raw: bytes) -> Trust:
         raise RefusedError("E_NO_GENESIS", "a ledger starts with a genesis statement", where="/predicateType")
     schema.validate("genesis", statement.value)
     return Trust.from_genesis(statement.body)
-
-
-def subject_of(statement: Statement) -> tuple[str, str]:
-    """Name and digest of a statement's only subject."""
-    subject = statement.value["subject"][0]
-    return subject["name"], subject["digest"]["sha256"]
-
-
-def genesis_subject(body: JsonObject) -> tuple[str, str]:
-    """The subject of a genesis statement: the ledger, by the digest of its origin."""
-    return "ledger", hashlib.sha256(body["origin"].encode()).hexdigest()
-
-
-def round_subject(body: JsonObject) -> tuple[str, str]:
-    """The subject of a round: the code of the arm that it is about."""
-    arm = subject_arm(body)
-    return arm["role"], arm["code_sha256"]
-
-
-def keys_subject(trust: Trust) -> tuple[str, str]:
-    """The subject of a ``keys`` statement: the ledger again."""
-    return "ledger", hashlib.sha256(trust.ledger.name.encode()).hexdigest()

@@ -27,7 +27,7 @@ import orjson
 from ledger.errors import MalformedError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable
 
 MAX_BYTES = 16 * 1024 * 1024
 MAX_DEPTH = 64
@@ -105,47 +105,64 @@ def check_domain(value: object) -> None:
     Raises:
         MalformedError: ``E_DOMAIN`` or ``E_DEPTH`` with a JSON pointer.
     """
-    stack: list[tuple[object, str, int]] = [(value, "", 1)]
+    if not isinstance(value, dict | list):
+        _check_leaf(value, None)
+        return
+    stack: list[tuple[dict[Any, Any] | list[Any], _Path, int]] = [(value, None, 1)]
     while stack:
-        item, where, depth = stack.pop()
-        if isinstance(item, str):
-            _check_text(item, where)
-        elif item is None or isinstance(item, bool):
-            continue
-        elif isinstance(item, int):
-            if not -MAX_INT <= item <= MAX_INT:
-                raise MalformedError("E_DOMAIN", f"integer {item} is outside ±(2^53-1)", where=where)
-        elif isinstance(item, dict | list):
-            if depth > MAX_DEPTH:
-                raise MalformedError("E_DEPTH", f"nested deeper than {MAX_DEPTH} levels", where=where)
-            stack.extend((child, path, depth + 1) for child, path in _children(item, where))
-        else:
+        parent, path, depth = stack.pop()
+        if depth > MAX_DEPTH:
+            raise MalformedError("E_DEPTH", f"nested deeper than {MAX_DEPTH} levels", where=_pointer(path))
+        for step, child in _children(parent, path):
+            if isinstance(child, (dict, list)):
+                stack.append((child, (path, step), depth + 1))
+            elif type(child) is not str or _FORBIDDEN.search(child):
+                _check_leaf(child, (path, step))
+
+
+# Where a value stands: the place of its parent and the last step; none for the whole. Written out only for an error.
+_Path: TypeAlias = "tuple[_Path, str | int] | None"
+
+
+def _pointer(path: _Path) -> str:
+    steps: list[str] = []
+    while path:
+        path, step = path
+        steps.append(f"/{escape_pointer(str(step))}")
+    return "".join(reversed(steps))
+
+
+def _children(parent: dict[Any, Any] | list[Any], path: _Path) -> Iterable[tuple[str | int, object]]:
+    """What must still be looked at inside `parent`: keys and a column of integers are settled here."""
+    if isinstance(parent, list):
+        plain = {*map(type, parent)} == {int} and min(parent) >= -MAX_INT and max(parent) <= MAX_INT
+        return () if plain else enumerate(parent)
+    for key in parent:
+        if not isinstance(key, str) or not key.isascii():
+            raise MalformedError("E_DOMAIN", f"key {key!r} is not an ASCII string", where=_pointer(path))
+    if _FORBIDDEN.search("".join(parent)):
+        for key in parent:
+            _check_leaf(key, path)
+    return parent.items()
+
+
+def _check_leaf(item: object, path: _Path) -> None:
+    if isinstance(item, str):
+        found = _FORBIDDEN.search(item)
+        if found:
             raise MalformedError(
                 "E_DOMAIN",
-                f"{type(item).__name__} {item!r} has no canonical form; write fractions as decimal strings",
-                where=where,
+                f"string holds U+{ord(found.group()):04X}; control characters and lone surrogates are refused",
+                where=_pointer(path),
             )
-
-
-def _children(item: dict[Any, Any] | list[Any], where: str) -> Iterator[tuple[object, str]]:
-    if isinstance(item, list):
-        for position, child in enumerate(item):
-            yield child, f"{where}/{position}"
-        return
-    for key, child in item.items():
-        if not isinstance(key, str) or not key.isascii():
-            raise MalformedError("E_DOMAIN", f"key {key!r} is not an ASCII string", where=where)
-        _check_text(key, where)
-        yield child, f"{where}/{escape_pointer(key)}"
-
-
-def _check_text(text: str, where: str) -> None:
-    found = _FORBIDDEN.search(text)
-    if found:
+    elif isinstance(item, int):  # a boolean too, and in range
+        if not -MAX_INT <= item <= MAX_INT:
+            raise MalformedError("E_DOMAIN", f"integer {item} is outside ±(2^53-1)", where=_pointer(path))
+    elif item is not None:
         raise MalformedError(
             "E_DOMAIN",
-            f"string holds U+{ord(found.group()):04X}; control characters and lone surrogates are refused",
-            where=where,
+            f"{type(item).__name__} {item!r} has no canonical form; write fractions as decimal strings",
+            where=_pointer(path),
         )
 
 

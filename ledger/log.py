@@ -15,8 +15,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from ledger.admission import State, genesis_subject, keys_subject, read_genesis, round_subject
+from ledger import snapshot as snapshots
+from ledger.admission import State, read_genesis
 from ledger.checkpoint import Checkpoint, open_checkpoint, parse_checkpoint, sign_checkpoint
+from ledger.draft import Draft, sign_draft
 from ledger.errors import (
     ChainError,
     ConflictError,
@@ -29,14 +31,15 @@ from ledger.errors import (
     StorageError,
     evidence,
 )
+from ledger.loading import load_state, open_state
 from ledger.note import NoteKey
-from ledger.receipt import Receipt, Seal, decode_receipt_bytes, encode_receipt, file_digest, seal_head
+from ledger.receipt import Receipt, Seal, decode_receipt_bytes, encode_receipt, file_digest
 from ledger.statement import Basis, SignedStatement
 from ledger.strict import format_time
 
 if TYPE_CHECKING:
-    from ledger.canonical import JsonObject
     from ledger.keys import PrivateKey
+    from ledger.snapshot import SnapshotFile
     from ledger.store import Anchor, Store
 
 Clock: TypeAlias = Callable[[], dt.datetime]
@@ -48,21 +51,6 @@ MAX_GROUP = 10_000
 def system_clock() -> dt.datetime:
     """Now, by the system's clock."""
     return dt.datetime.now(dt.UTC)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
-    """Something to be said, not signed yet: the writer numbers and signs it under the lock.
-
-    Attributes:
-        kind: kind of the statement.
-        body: what it says.
-        signers: keys that sign; the first one is the producer.
-    """
-
-    kind: str
-    body: JsonObject
-    signers: Sequence[PrivateKey]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,64 +70,6 @@ class Sealed:
     existed: bool
 
 
-def sign_draft(state: State, draft: Draft, basis: Basis) -> SignedStatement:
-    """Number and sign a draft as the next statement of its producer.
-
-    Raises:
-        MalformedError: the body is outside canonical JSON.
-    """
-    if draft.kind == "genesis":
-        subject = genesis_subject(draft.body)
-    elif draft.kind == "round":
-        subject = round_subject(draft.body)
-    else:
-        subject = keys_subject(state.require_trust())
-    return state.draft(draft.kind, draft.body, subject=subject, basis=basis, signers=draft.signers)
-
-
-def load_state(store: Store, checkpoint: Checkpoint, state: State) -> None:
-    """Bring a state up to a checkpoint that the caller trusts, and check that the receipts hash to it.
-
-    Producers' signatures are not verified again: whoever signed the checkpoint has done that.
-
-    Raises:
-        ChainError: ``E_CHAIN`` where a receipt does not follow.
-        RootMismatchError: ``E_ROOT``.
-        VerificationError: a file is not a receipt, or not one that this ledger could hold.
-        PolicyError: ``E_KIND_UNKNOWN`` for a receipt that only a newer release can judge.
-        StorageError: a file is missing or unreadable.
-    """
-    for index in range(state.size, checkpoint.size):
-        raw = store.read_receipt(index)
-        if not raw.startswith(seal_head(index, state.prev)):
-            raise ChainError("E_CHAIN", "the receipt does not follow from the one before it", index=index)
-        with evidence(index):
-            receipt, in_domain = decode_receipt_bytes(raw)
-            state.check_form(receipt.statement, in_domain=in_domain)
-            state.add(file_digest(raw), receipt.signed)
-    if state.size != checkpoint.size or state.root_at(state.size) != checkpoint.root:
-        raise RootMismatchError("E_ROOT", "the receipts do not hash to the root of the checkpoint; run rungbook verify")
-
-
-def read_state(store: Store) -> State:
-    """The state of a ledger for somebody who signs on top of it without sealing.
-
-    The checkpoint is verified under the key that the genesis names; producers' signatures are not verified again.
-
-    Raises:
-        VerificationError: the ledger does not hold.
-        StorageError: there is no ledger, or it cannot be read.
-    """
-    raw = store.read_checkpoint()
-    if raw is None:
-        raise StorageError("E_NO_LEDGER", "there is no ledger here: no checkpoint")
-    state = State()
-    with evidence():
-        load_state(store, parse_checkpoint(raw), state)
-        open_checkpoint(raw, state.require_trust().ledger)
-    return state
-
-
 class Log:
     """A ledger that this process may extend.
 
@@ -148,6 +78,7 @@ class Log:
         key: the ledger's private key.
         anchor: memory of what this machine signed last.
         clock: time of sealing.
+        snapshot: where to keep a snapshot of the state; without one, opening reads the whole ledger.
         lock_timeout_s: how long to wait for other writers.
         notice: receives a sentence about everything that was repaired.
     """
@@ -159,6 +90,7 @@ class Log:
         anchor: Callable[[NoteKey], Anchor],
         *,
         clock: Clock = system_clock,
+        snapshot: SnapshotFile | None = None,
         lock_timeout_s: float = LOCK_TIMEOUT_S,
         notice: Callable[[str], None] = lambda _: None,
     ) -> None:
@@ -170,6 +102,8 @@ class Log:
         self._notice = notice
         self._state = State()
         self._checkpoint: bytes | None = None
+        self._snapshot = snapshot
+        self._snapshot_size = 0
 
     def create(self, origin: str, genesis: Draft) -> Sealed:
         """Start a ledger with its genesis statement.
@@ -289,6 +223,7 @@ class Log:
             self._anchor_of(note_key).write(signed)
         except StorageError as err:  # committed all the same: the older anchor still guards what came before
             self._notice(f"sealed, but {err.message}")
+        self._keep_snapshot()
 
     def _synchronise(self) -> NoteKey:
         """Check the ledger as it is now, and bring the state up to it."""
@@ -301,17 +236,26 @@ class Log:
                 return note_key
             self._check_own_key(note_key)
             checkpoint = open_checkpoint(raw, note_key)
-        if self._state.size > checkpoint.size:
-            self._forget()
+        self._load(checkpoint)
+        self._check_anchor(note_key, raw)
+        self._repair(checkpoint.size)
+        self._checkpoint = raw
+        return note_key
+
+    def _load(self, checkpoint: Checkpoint) -> None:
+        if self._state.size == 0 or self._state.size > checkpoint.size:
+            self._state = open_state(self._store, checkpoint, self._snapshot)
+            return
         try:
             load_state(self._store, checkpoint, self._state)
         except LedgerError:
             self._forget()
             raise
-        self._check_anchor(note_key, raw)
-        self._repair(checkpoint.size)
-        self._checkpoint = raw
-        return note_key
+
+    def _keep_snapshot(self) -> None:
+        if self._snapshot and self._state.size - self._snapshot_size >= snapshots.EVERY:
+            self._snapshot.write(snapshots.encode_snapshot(self._state))
+            self._snapshot_size = self._state.size
 
     def _check_own_key(self, note_key: NoteKey) -> None:
         """Tell a wrong key file from a forged checkpoint before the signature is judged."""

@@ -6,6 +6,8 @@ mean what it says; none of them judges whether the number is good.
 
 from __future__ import annotations
 
+from itertools import repeat
+from operator import gt
 from typing import TYPE_CHECKING, Any
 
 from ledger.errors import RefusedError
@@ -25,6 +27,12 @@ def subject_arm(body: JsonObject) -> JsonObject:
     return next(arms[role] for role in SUBJECT_ORDER if role in arms)
 
 
+def round_subject(body: JsonObject) -> tuple[str, str]:
+    """Name and digest of what a round is about: the code of that arm."""
+    arm = subject_arm(body)
+    return arm["role"], arm["code_sha256"]
+
+
 def check_round(body: JsonObject) -> None:
     """Check a round that satisfies the schema ``round-input``.
 
@@ -42,7 +50,7 @@ def check_round(body: JsonObject) -> None:
             raise RefusedError("E_ARM_UNKNOWN", f"the round has no arm {rep['arm']!r}", where=f"{where}/arm")
         _check_records(rep, where)
         if not rep["warmup"]:
-            measured[rep["arm"]].update((metric, rep["context"]) for metric in rep["metrics"])
+            measured[rep["arm"]].update(zip(rep["metrics"], repeat(rep["context"])))
     _check_measured(body, measured)
     _check_parity(body, roles)
     if body["purpose"] == "noise":
@@ -89,33 +97,30 @@ def _check_order(reps: list[JsonObject]) -> None:
 
 def _check_records(rep: JsonObject, where: str) -> None:
     records: dict[str, list[Any]] = rep["records"]
-    count = len(next(iter(records.values())))
-    for name, column in records.items():
-        if len(column) != count or not count:
-            raise RefusedError(
-                "E_COLUMN_LENGTH",
-                f"columns have one length of at least 1; {name} has {len(column)}, another has {count}",
-                where=f"{where}/records/{name}",
-            )
+    lengths = {*map(len, records.values())}
+    if len(lengths) != 1 or 0 in lengths:
+        raise _uneven(records, where)
     for name in ("wall_ns", "e2e_ns"):
-        if 0 in records.get(name, ()):
+        if name in records and 0 in records[name]:
             at = records[name].index(0)
             raise RefusedError(
                 "E_ZERO_TIME",
                 "a duration of 0 was not measured; write null",
                 where=f"{where}/records/{name}/{at}",
             )
-    walls = [wall for wall in records.get("wall_ns", ()) if wall is not None]
-    if walls and max(walls) > rep["wall_ns"]:
-        raise RefusedError(
-            "E_WALL",
-            f"a sample of {max(walls)} ns in a repetition of {rep['wall_ns']} ns",
-            where=f"{where}/wall_ns",
-        )
-    _check_stream_times(records, where)
+    if "wall_ns" in records:
+        longest = max((wall for wall in records["wall_ns"] if wall is not None), default=0)
+        if longest > rep["wall_ns"]:
+            raise RefusedError(
+                "E_WALL",
+                f"a sample of {longest} ns in a repetition of {rep['wall_ns']} ns",
+                where=f"{where}/wall_ns",
+            )
+    if "ttft_ns" in records and "e2e_ns" in records:
+        _check_stream_times(records["ttft_ns"], records["e2e_ns"], where)
     for metric in rep["metrics"]:
-        missing = [name for name in METRICS[metric].columns if name not in records]
-        if missing:
+        if not records.keys() >= _COLUMNS[metric]:
+            missing = [name for name in METRICS[metric].columns if name not in records]
             raise RefusedError(
                 "E_RECORDS_MISSING",
                 f"{metric} needs the columns {', '.join(missing)}",
@@ -123,8 +128,26 @@ def _check_records(rep: JsonObject, where: str) -> None:
             )
 
 
-def _check_stream_times(records: dict[str, list[Any]], where: str) -> None:
-    for at, (ttft, e2e) in enumerate(zip(records.get("ttft_ns", ()), records.get("e2e_ns", ()), strict=False)):
+_COLUMNS = {name: frozenset(metric.columns) for name, metric in METRICS.items()}
+
+
+def _uneven(records: dict[str, list[Any]], where: str) -> RefusedError:
+    count = len(next(iter(records.values())))
+    name = next(name for name, column in records.items() if len(column) != count or not count)
+    return RefusedError(
+        "E_COLUMN_LENGTH",
+        f"columns have one length of at least 1; {name} has {len(records[name])}, another has {count}",
+        where=f"{where}/records/{name}",
+    )
+
+
+def _check_stream_times(first: list[Any], end: list[Any], where: str) -> None:
+    try:
+        if not any(map(gt, first, end)):
+            return
+    except TypeError:  # a null: look at each pair
+        pass
+    for at, (ttft, e2e) in enumerate(zip(first, end, strict=True)):
         if ttft is not None and e2e is not None and ttft > e2e:
             raise RefusedError(
                 "E_TTFT_AFTER_END",

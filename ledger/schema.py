@@ -17,7 +17,7 @@ import orjson
 
 from ledger.canonical import JsonObject, escape_pointer
 from ledger.errors import MalformedError, StorageError
-from ledger.schema_fast import Check, compile_check, compile_pattern
+from ledger.schema_fast import Check, Schema, compile_check, compile_pattern
 from ledger.schema_pins import PINS
 
 if TYPE_CHECKING:
@@ -73,29 +73,32 @@ def _file_name(name: str) -> str:
 @cache
 def fast_check(name: str) -> Check:
     """The compiled check: true only for valid values, and then every leaf is known to be in the canonical domain."""
-    return compile_check(load_schema(name), _resolve_check)
+    return compile_check(load_schema(name), _resolve)
 
 
-@cache
-def _resolve_check(reference: str) -> Check:
+def _resolve(reference: str) -> Schema:
     urn, _, pointer = reference.partition("#")
     # Inside common.json references are local.
     schema: Any = load_schema(urn[len(_ID_HEAD) : -len(_ID_TAIL)] if urn else "common")
     for step in pointer.split("/")[1:]:
         schema = schema[step]
-    return compile_check(schema, _resolve_check)
+    found: Schema = schema
+    return found
 
 
 @cache
 def _validator(name: str) -> Validator:
     from jsonschema import Draft202012Validator, ValidationError, validators  # noqa: PLC0415 - 0.1 s to import
-    from referencing import Registry, Resource  # noqa: PLC0415
+    from referencing import Registry  # noqa: PLC0415
+    from referencing.jsonschema import DRAFT202012  # noqa: PLC0415
 
     def pattern(_: Validator, expected: str, instance: object, __: JsonObject) -> Iterator[ValidationError]:
         if isinstance(instance, str) and not compile_pattern(expected).search(instance):
             yield ValidationError(f"{instance!r} does not match {expected!r}")
 
-    resources = [Resource.from_contents(load_schema(each)) for each in schema_names()]
+    # Without `$schema`: behind a `$ref` to it, jsonschema would go on with its own validator and its own `pattern`.
+    documents = [{key: part for key, part in load_schema(each).items() if key != "$schema"} for each in schema_names()]
+    resources = [DRAFT202012.create_resource(each) for each in documents]
     registry: Registry[Any] = Registry().with_resources((each.id() or "", each) for each in resources)
     extend: Callable[..., Any] = validators.extend
     strict = extend(Draft202012Validator, {"pattern": pattern})

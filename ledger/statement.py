@@ -14,8 +14,9 @@ Source: github.com/in-toto/attestation spec/v1/statement.md.
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from ledger import canonical
@@ -52,9 +53,7 @@ class Statement:
     @property
     def kind(self) -> str:
         """``round``, ``keys``, …; the whole predicate type when it is not one of ours."""
-        name = str(self.value["predicateType"])
-        ours = name.startswith(_KIND_HEAD) and name.endswith(_KIND_TAIL)
-        return name[len(_KIND_HEAD) : -len(_KIND_TAIL)] if ours else name
+        return _kind_of(self.value["predicateType"])
 
     @property
     def predicate(self) -> JsonObject:
@@ -67,6 +66,23 @@ class Statement:
         """What the statement says: the predicate's member named like the kind."""
         body: JsonObject = self.predicate[self.kind]
         return body
+
+    @property
+    def subject(self) -> tuple[str, str]:
+        """Name and SHA-256 (hex) of the only subject."""
+        subject = self.value["subject"][0]
+        return subject["name"], subject["digest"]["sha256"]
+
+
+@lru_cache(maxsize=16)
+def _kind_of(predicate_type: str) -> str:
+    ours = predicate_type.startswith(_KIND_HEAD) and predicate_type.endswith(_KIND_TAIL)
+    return predicate_type[len(_KIND_HEAD) : -len(_KIND_TAIL)] if ours else predicate_type
+
+
+def ledger_subject(origin: str) -> tuple[str, str]:
+    """The subject of statements about the ledger itself: it is named by the digest of its origin."""
+    return "ledger", hashlib.sha256(origin.encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

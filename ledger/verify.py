@@ -17,7 +17,6 @@ The quick mode does 1 to 3, the chain of 4, and 5 to 7: no producer's signature,
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from ledger.admission import State, read_genesis
@@ -221,21 +220,21 @@ class _Auditor:
         self._judge(index, digest, receipt, in_domain=in_domain)
 
     def _judge(self, index: int, digest: bytes, receipt: Receipt, *, in_domain: bool) -> None:
-        statement = receipt.statement
+        statement, attested = receipt.statement, False
         kind = statement.kind
         self._result.kinds[kind] = self._result.kinds.get(kind, 0) + 1
-        entry = Entry(index=index, digest=digest, kind=kind, identity=statement.identity)
         try:
             attested = self._state.admit(receipt.signed, in_domain=in_domain)
             self._state.add(digest, receipt.signed)
         except PolicyError as err:
             self._result.unknown.append(Finding.of(err, index))
-            self._take_in(entry)
+            self._state.add_file(digest)
         except (MalformedError, VerificationError, RefusedError) as err:
             self._find(err, index)
-            self._take_in(entry)
-        else:
-            self._entries.append(replace(entry, attested=attested))
+            self._state.add_file(digest)
+        self._entries.append(
+            Entry(index=index, digest=digest, kind=kind, identity=statement.identity, attested=attested)
+        )
 
     def _check_seal(self, index: int, receipt: Receipt) -> None:
         seal = receipt.seal

@@ -21,9 +21,10 @@ from cli.options import JsonOption, KeyOption, LedgerKeyOption, LedgerOption, Lo
 from cli.outcome import attest_drafts, report_sealed
 from cli.status import reports_errors
 from ledger.canonical import JsonObject
+from ledger.draft import Draft
 from ledger.errors import RefusedError
 from ledger.keys import PrivateKey, PublicKey
-from ledger.log import LOCK_TIMEOUT_S, Draft, Log
+from ledger.log import LOCK_TIMEOUT_S, Log
 from ledger.note import NoteKey, check_name
 from ledger.store.directory import LOCAL, RECEIPTS, DirectoryStore
 from ledger.store.disk import storage_errors

@@ -14,9 +14,10 @@ from cli.options import JsonOption, KeyOption, LedgerKeyOption, LedgerOption, Lo
 from cli.outcome import INBOX, attest_drafts, report_sealed, write_envelopes
 from cli.status import reports_errors
 from ledger.canonical import parse_json
+from ledger.draft import Draft
 from ledger.errors import LedgerError, MalformedError, RefusedError
 from ledger.ingest import ADAPTERS
-from ledger.log import LOCK_TIMEOUT_S, MAX_GROUP, Draft, Sealed
+from ledger.log import LOCK_TIMEOUT_S, MAX_GROUP, Sealed
 from ledger.statement import SignedStatement, import_envelope
 from ledger.store.disk import storage_errors
 

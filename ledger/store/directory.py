@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from ledger import note, receipt
 from ledger.errors import ConflictError, StorageError
 from ledger.store import MissingReceiptError
-from ledger.store.disk import Disk, read_file, storage_errors
+from ledger.store.disk import Disk, DisposableFile, read_file, storage_errors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -135,6 +135,10 @@ class DirectoryStore:
         if not ignore.exists():
             with storage_errors("write", ignore):
                 ignore.write_text("*\n")
+
+    def snapshot_file(self) -> DisposableFile:
+        """Where a snapshot of the state may be kept."""
+        return DisposableFile(self.local / "state")
 
     def tail(self, size: int) -> list[int]:
         """See `Store`."""

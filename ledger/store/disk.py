@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import errno
 import os
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from ledger.errors import ConflictError, StorageError
@@ -88,6 +88,27 @@ class Disk:
                 os.fsync(handle)
             finally:
                 os.close(handle)
+
+
+class DisposableFile:
+    """A local file that only saves time: unreadable is absent, and a write that fails is forgotten."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def read(self) -> bytes | None:
+        """Its bytes; none when there are none."""
+        try:
+            return self.path.read_bytes()
+        except OSError:
+            return None
+
+    def write(self, data: bytes) -> None:
+        """Replace its bytes."""
+        temporary = self.path.with_name(f".tmp-{os.getpid()}-{self.path.name}")
+        with suppress(OSError):
+            temporary.write_bytes(data)
+            temporary.replace(self.path)
 
 
 def read_file(path: Path, limit: int) -> bytes:
