@@ -44,10 +44,12 @@ def encode(value: object) -> bytes:
     """The canonical bytes of a value.
 
     Raises:
-        MalformedError: the value is outside the domain; ``where`` is a JSON pointer to the first offender.
+        MalformedError: ``E_SIZE``, or the value is outside the domain; ``where`` is a JSON pointer to the offender.
     """
     check_domain(value)
-    return _dump(value)
+    raw = _dump(value)
+    _check_size(raw)
+    return raw
 
 
 def decode(raw: bytes) -> Any:  # noqa: ANN401 - JSON has no narrower static type that a caller could use
@@ -74,11 +76,7 @@ def decode_bytes(raw: bytes) -> tuple[Any, bool]:
     Raises:
         MalformedError: ``E_SIZE``, ``E_JSON``, ``E_CANONICAL``, or ``E_DOMAIN`` for a string or key out of the domain.
     """
-    if len(raw) > MAX_BYTES:
-        raise MalformedError(
-            "E_SIZE",
-            f"{len(raw)} bytes, at most {MAX_BYTES} are accepted; attach large data by digest instead",
-        )
+    _check_size(raw)
     try:
         value = orjson.loads(raw)
     except orjson.JSONDecodeError as err:
@@ -90,6 +88,13 @@ def decode_bytes(raw: bytes) -> tuple[Any, bool]:
         check_domain(value)
         return value, True
     return value, not isinstance(value, dict | list | float)
+
+
+def _check_size(raw: bytes) -> None:
+    if len(raw) > MAX_BYTES:
+        raise MalformedError(
+            "E_SIZE", f"{len(raw)} bytes, at most {MAX_BYTES} are accepted; attach large data by digest instead"
+        )
 
 
 def _dump(value: object) -> bytes:

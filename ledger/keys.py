@@ -156,7 +156,7 @@ def parse_private_key(raw: bytes, passphrase: Callable[[], bytes | None] | None 
             that belongs to the private half.
         PolicyError: ``E_PASSPHRASE`` when the key is encrypted and the passphrase is missing or wrong.
     """
-    from cryptography.exceptions import UnsupportedAlgorithm  # noqa: PLC0415 - slow to import, rarely needed
+    from cryptography.exceptions import InvalidTag, UnsupportedAlgorithm  # noqa: PLC0415 - rarely needed
     from cryptography.hazmat.primitives.serialization import load_ssh_private_key  # noqa: PLC0415
 
     secret = None
@@ -166,7 +166,9 @@ def parse_private_key(raw: bytes, passphrase: Callable[[], bytes | None] | None 
             raise PolicyError("E_PASSPHRASE", "the private key is encrypted and no passphrase was given")
     try:
         key = load_ssh_private_key(raw, secret)
-    except (ValueError, TypeError, UnsupportedAlgorithm, IndexError, struct.error) as err:
+    except UnsupportedAlgorithm as err:
+        raise MalformedError("E_KEY", f"the private key is locked in a way that cannot be opened here: {err}") from err
+    except (ValueError, TypeError, InvalidTag, IndexError, struct.error) as err:
         if secret:
             raise PolicyError("E_PASSPHRASE", "the passphrase does not open the private key") from err
         raise MalformedError("E_KEY", f"not an OpenSSH private key: {err}") from err
