@@ -15,6 +15,7 @@ from ledger.checkpoint import parse_checkpoint
 from ledger.draft import Draft, sign_draft
 from ledger.dsse import PAYLOAD_TYPE
 from ledger.errors import RefusedError
+from ledger.examine import examine
 from ledger.loading import read_state
 from ledger.log import Sealed
 from ledger.statement import SignedStatement, export_envelope, import_envelope
@@ -63,9 +64,10 @@ def attest_drafts(ledger: Ledger, drafts: Sequence[Draft], target: Path | None, 
         same = next((item for item in waiting if _says(item, draft)), None)
         if same is None:
             same = sign_draft(state, draft, state.basis())
+            claim = examine(same, state.keys)
             if draft.kind == "round":  # keys statements may still lack signatures
-                state.admit(same)
-            state.expect(same)
+                state.admit(claim)
+            state.expect(claim)
             waiting.append(same)
         signed.append(same)
     write_envelopes(signed, target, inbox, as_json=as_json)
@@ -83,7 +85,7 @@ def _note_waiting(state: State, inbox: Path) -> list[SignedStatement]:
         with storage_errors("read", path):
             signed = import_envelope(path.read_bytes())
         if signed.statement.identity not in state.identities:
-            state.expect(signed)
+            state.expect(examine(signed, None))
             waiting.append(signed)
     return waiting
 

@@ -3,36 +3,38 @@
 `State` is the ledger after its first n receipts. `State.admit` judges the next statement and `State.add` takes it in.
 The writer asks before it seals, the verifier asks about what was sealed; neither has rules of its own.
 
-A statement is admitted when, in this order,
+A statement is admitted when `ledger.examine` has found that
 
 1. every signature verifies under a key that has, or had, a role here;
 2. it satisfies the schema of its kind and lies in the canonical domain;
-3. its signers have the role that its kind needs, at this index;
-4. it has not been sealed before;
-5. its basis is a state that this ledger really had;
-6. its producer's numbering continues;
-7. what it says is consistent in itself and with earlier receipts.
+3. its producer has signed it, and what it says is consistent in itself;
+
+and when, in this order,
+
+4. its signers have the role that its kind needs, at this index;
+5. it has not been sealed before;
+6. its basis is a state that this ledger really had;
+7. its producer's numbering continues;
+8. its round id is not taken.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from ledger import canonical, schema
-from ledger.errors import PolicyError, RefusedError
+from ledger import schema
+from ledger.errors import RefusedError
 from ledger.merkle import EMPTY_ROOT, Tree
 from ledger.receipt import NO_PREV, decode_receipt
-from ledger.round import check_round, round_subject
-from ledger.statement import (
-    Basis,
-    SignedStatement,
-    Statement,
-    ledger_subject,
-    verify_signature,
-)
+from ledger.statement import Basis, ledger_subject
 from ledger.trust import Trust
 
-KINDS = ("genesis", "keys", "round")
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ledger.examine import Claim
+    from ledger.keys import PublicKey
 
 
 @dataclass(slots=True)
@@ -142,135 +144,73 @@ class State:
         """This state as the basis of new statements."""
         return Basis(tree_size=self.size, root=self.root_at(self.size))
 
-    def admit(self, signed: SignedStatement, *, in_domain: bool = False) -> bool:
-        """Judge whether a statement may follow.
+    @property
+    def keys(self) -> Mapping[str, PublicKey]:
+        """Every key that ever had a role, by key id; empty before a valid genesis."""
+        return self.trust.known if self.trust else {}
 
-        Args:
-            signed: the statement with its signatures.
-            in_domain: the statement's value is known to be in the canonical domain.
+    def admit(self, claim: Claim) -> bool:
+        """Judge whether an examined statement may follow.
 
         Returns:
             Whether it is attested (see `Trust.authorise`).
 
         Raises:
-            MalformedError: outside its schema or the domain.
-            SignatureError: a signature does not verify.
-            RefusedError: any other reason.
-            PolicyError: ``E_KIND_UNKNOWN`` for a kind that this release cannot judge.
+            RefusedError: with the reason.
         """
-        statement = signed.statement
         if self.size == 0:
-            self._admit_genesis(signed, in_domain=in_domain)
+            if claim.kind != "genesis":
+                raise RefusedError("E_NO_GENESIS", "a ledger starts with a genesis statement", where="/predicateType")
+            self._check_place(claim)
             return True
-        self._check_signatures(signed)
-        self.check_form(statement, in_domain=in_domain)
-        kind, body = statement.kind, statement.body
-        attested = self.require_trust().authorise(kind, body, [item.keyid for item in signed.signatures])
-        self._check_place(signed)
-        if kind == "round":
-            self._check_round(statement)
-        return attested
-
-    def _admit_genesis(self, signed: SignedStatement, *, in_domain: bool) -> None:
-        statement = signed.statement
-        if statement.kind != "genesis":
-            raise RefusedError(
-                "E_NO_GENESIS",
-                f"a ledger starts with a genesis statement, found kind {statement.kind!r}",
-                where="/predicateType",
-            )
-        self.check_form(statement, in_domain=in_domain)
-        trust = Trust.from_genesis(statement.body)
-        for item in signed.signatures:
-            if item.keyid in trust.root.keys:
-                verify_signature(statement, item, trust.root.keys[item.keyid])
-        trust.authorise_genesis([item.keyid for item in signed.signatures])
-        if statement.subject != ledger_subject(statement.body["origin"]):
-            raise RefusedError("E_SUBJECT", "the subject of a genesis statement is its origin", where="/subject/0")
-        self._check_place(signed)
-
-    def _check_signatures(self, signed: SignedStatement) -> None:
-        known = self.require_trust().known
-        for at, item in enumerate(signed.signatures):
-            key = known.get(item.keyid)
-            if key is None:
-                raise RefusedError(
-                    "E_KEY_UNKNOWN",
-                    f"{item.keyid} never had a role in this ledger",
-                    where=f"/signatures/{at}",
-                )
-            verify_signature(signed.statement, item, key)
-
-    def check_form(self, statement: Statement, *, in_domain: bool = False) -> None:
-        """Check a statement against the schema of its kind and the canonical domain.
-
-        Raises:
-            MalformedError: ``E_SCHEMA``, ``E_DOMAIN`` or ``E_DEPTH``.
-            PolicyError: ``E_KIND_UNKNOWN``.
-        """
-        if statement.kind not in KINDS:
-            raise PolicyError(
-                "E_KIND_UNKNOWN",
-                f"this release of rungbook cannot judge statements of kind {statement.kind!r}; a newer one may",
-            )
-        proven = schema.validate(statement.kind, statement.value)
-        if not proven and not in_domain:
-            canonical.check_domain(statement.value)
-
-    def _check_place(self, signed: SignedStatement) -> None:
-        statement = signed.statement
-        identity = statement.identity
-        if identity in self.identities:
-            raise RefusedError(
-                "E_DUPLICATE", f"this statement is sealed already as receipt {self.identities[identity]}"
-            )
-        basis, producer = statement.predicate["basis"], statement.predicate["producer"]
-        size = basis["tree_size"]
-        if size > self.size or (self.intact and self.root_at(size).hex() != basis["root_hash"]):
-            raise RefusedError(
-                "E_BASIS",
-                f"this ledger never had the root {basis['root_hash']} at size {size}",
-                where="/predicate/basis",
-            )
-        if producer["keyid"] not in [item.keyid for item in signed.signatures]:
-            raise RefusedError(
-                "E_PRODUCER", "the producer has not signed the statement", where="/predicate/producer/keyid"
-            )
-        numbering = self.producers.get(producer["keyid"]) or Numbering()
-        numbering.check(producer["seq"], producer["prev_statement"], identity)
-
-    def _check_round(self, statement: Statement) -> None:
-        body = statement.body
-        check_round(body)
-        name, digest = round_subject(body)
-        if statement.subject != (name, digest):
-            raise RefusedError("E_SUBJECT", f"the subject must be {name}, code {digest}", where="/subject/0")
-        sealed = self.rounds.get(body["id"])
-        if sealed is not None:
+        attested = self.require_trust().authorise(claim.kind, claim.node, claim.signers)
+        self._check_place(claim)
+        if claim.kind == "keys" and claim.subject != ledger_subject(self.require_trust().ledger.name):
+            raise RefusedError("E_SUBJECT", "the subject of a keys statement is its ledger", where="/subject/0")
+        if claim.round_id in self.rounds:
             raise RefusedError(
                 "E_ID_CONFLICT",
-                f"the round id {body['id']!r} is taken by receipt {sealed}, which says something else",
+                f"the round id {claim.round_id!r} is taken by receipt {self.rounds[claim.round_id]}, "
+                "which says something else",
                 where="/predicate/round/id",
             )
+        return attested
 
-    def expect(self, signed: SignedStatement) -> None:
+    def _check_place(self, claim: Claim) -> None:
+        if claim.identity in self.identities:
+            raise RefusedError(
+                "E_DUPLICATE", f"this statement is sealed already as receipt {self.identities[claim.identity]}"
+            )
+        size = claim.basis_size
+        if size > self.size or (self.intact and self.root_at(size).hex() != claim.basis_root):
+            raise RefusedError(
+                "E_BASIS",
+                f"this ledger never had the root {claim.basis_root} at size {size}",
+                where="/predicate/basis",
+            )
+        numbering = self.producers.get(claim.producer) or Numbering()
+        numbering.check(claim.seq, claim.prev, claim.identity)
+
+    def expect(self, claim: Claim) -> None:
         """Take the number of a statement that is signed but not sealed yet, so that the next one gets another."""
-        producer = signed.statement.predicate["producer"]
-        numbering = self.producers.setdefault(producer["keyid"], Numbering())
-        numbering.add(producer["seq"], producer["prev_statement"], signed.statement.identity)
+        numbering = self.producers.setdefault(claim.producer, Numbering())
+        numbering.add(claim.seq, claim.prev, claim.identity)
 
-    def add(self, digest: bytes, signed: SignedStatement) -> None:
-        """Take in an admitted statement, sealed in a receipt file of this SHA-256."""
-        statement = signed.statement
-        if statement.kind == "genesis" and self.size == 0:
-            self.trust = Trust.from_genesis(statement.body)
-        elif statement.kind == "keys":
-            self.require_trust().apply_keys(statement.body)
+    def add(self, digest: bytes, claim: Claim) -> None:
+        """Take in an admitted statement, sealed in a receipt file of this SHA-256.
+
+        Raises:
+            RefusedError: see `Trust.apply_keys`; nothing has been taken in then.
+        """
+        if claim.kind == "genesis" and self.size == 0:
+            self.trust = Trust.from_genesis(claim.body or {})
+        elif claim.kind == "keys":
+            self.require_trust().apply_keys(claim.body or {})
             self.keys_at.append(self.size)
-        elif statement.kind == "round":
-            self.rounds.setdefault(statement.body["id"], self.size)
-        self.expect(signed)
-        self.identities.setdefault(statement.identity, self.size)
+        elif claim.kind == "round":
+            self.rounds.setdefault(claim.round_id, self.size)
+        self.expect(claim)
+        self.identities.setdefault(claim.identity, self.size)
         self.add_file(digest)
 
     def add_file(self, digest: bytes) -> None:

@@ -22,7 +22,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 
 class LedgerError(Exception):
@@ -48,10 +48,18 @@ class LedgerError(Exception):
             place.append(self.where)
         return f"{self.code}: {self.message}" + (f" (at {', '.join(place)})" if place else "")
 
+    def __reduce__(self) -> tuple[Callable[..., LedgerError], tuple[object, ...]]:
+        """Travel between processes whole."""
+        return _rebuild, (type(self), self.code, self.message, self.where, self.index)
+
     def at(self, *, index: int | None = None, where: str = "") -> LedgerError:
         """The same error, placed: fills in the index and prefixes the place where they are not known yet."""
         merged = where + self.where if self.where.startswith("/") or not self.where else self.where
         return type(self)(self.code, self.message, where=merged, index=self.index if self.index is not None else index)
+
+
+def _rebuild(kind: type[LedgerError], code: str, message: str, where: str, index: int | None) -> LedgerError:
+    return kind(code, message, where=where, index=index)
 
 
 @contextmanager

@@ -53,6 +53,10 @@ class PublicKey:
         if problem:
             raise MalformedError("E_KEY", f"not an acceptable Ed25519 public key: {problem}")
 
+    def __reduce__(self) -> tuple[type[PublicKey], tuple[bytes]]:
+        """Travel between processes by the bytes alone."""
+        return PublicKey, (self.raw,)
+
     @cached_property
     def keyid(self) -> str:
         """OpenSSH fingerprint, ``SHA256:`` and 43 base64 digits."""

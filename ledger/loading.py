@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ledger.admission import State
 from ledger.checkpoint import Checkpoint, open_checkpoint, parse_checkpoint
 from ledger.errors import ChainError, RootMismatchError, StorageError, VerificationError, evidence
+from ledger.examine import examine
 from ledger.receipt import decode_receipt_bytes, file_digest, seal_head
 from ledger.snapshot import decode_snapshot
 
@@ -53,8 +54,7 @@ def load_state(store: Store, checkpoint: Checkpoint, state: State) -> None:
             raise ChainError("E_CHAIN", "the receipt does not follow from the one before it", index=index)
         with evidence(index):
             receipt, in_domain = decode_receipt_bytes(raw)
-            state.check_form(receipt.statement, in_domain=in_domain)
-            state.add(file_digest(raw), receipt.signed)
+            state.add(file_digest(raw), examine(receipt.signed, None, in_domain=in_domain))
     if state.size != checkpoint.size or state.root_at(state.size) != checkpoint.root:
         raise RootMismatchError("E_ROOT", "the receipts do not hash to the root of the checkpoint; run rungbook verify")
 

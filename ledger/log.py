@@ -31,6 +31,7 @@ from ledger.errors import (
     StorageError,
     evidence,
 )
+from ledger.examine import Claim, examine
 from ledger.loading import load_state, open_state
 from ledger.note import NoteKey
 from ledger.receipt import Receipt, Seal, decode_receipt_bytes, encode_receipt, file_digest
@@ -171,19 +172,20 @@ class Log:
             if existing is not None:
                 return existing
             signed = item if isinstance(item, SignedStatement) else sign_draft(self._state, item, basis)
-            self._state.admit(signed)
-            return self._seal(signed, group)
+            claim = examine(signed, self._state.keys)
+            self._state.admit(claim)
+            return self._seal(signed, claim, group)
         except SignatureError as err:  # of what was handed in: the ledger itself is not in doubt
             raise RefusedError(err.code, err.message, where=where + err.where) from err
         except (MalformedError, RefusedError) as err:
             raise err.at(where=where) from err
 
-    def _seal(self, signed: SignedStatement, group: list[bytes]) -> Sealed:
+    def _seal(self, signed: SignedStatement, claim: Claim, group: list[bytes]) -> Sealed:
         index = self._state.size
         seal = Seal(index=index, prev=self._state.prev, sealed_at=format_time(self._clock()))
         raw = encode_receipt(Receipt(seal=seal, signed=signed))
         digest = file_digest(raw)
-        self._state.add(digest, signed)
+        self._state.add(digest, claim)
         group.append(raw)
         return Sealed(index=index, digest=digest, identity=signed.statement.identity, existed=False)
 

@@ -52,12 +52,12 @@ class Tree:
 
     def append(self, entry: bytes) -> None:
         """Add one entry at the end."""
-        digest = leaf_hash(entry)
+        digest = sha256(b"\x00" + entry).digest()  # `leaf_hash` and `node_hash`, spelled out in the one hot loop
         for level in self._levels:
             level.append(digest)
             if len(level) % 2:
                 return
-            digest = node_hash(level[-2], digest)
+            digest = sha256(b"\x01" + level[-2] + digest).digest()
         self._levels.append([digest])
 
     def root(self, size: int | None = None) -> bytes:

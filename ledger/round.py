@@ -6,7 +6,7 @@ mean what it says; none of them judges whether the number is good.
 
 from __future__ import annotations
 
-from itertools import repeat
+from collections import Counter
 from operator import gt
 from typing import TYPE_CHECKING, Any
 
@@ -50,7 +50,8 @@ def check_round(body: JsonObject) -> None:
             raise RefusedError("E_ARM_UNKNOWN", f"the round has no arm {rep['arm']!r}", where=f"{where}/arm")
         _check_records(rep, where)
         if not rep["warmup"]:
-            measured[rep["arm"]].update(zip(rep["metrics"], repeat(rep["context"])))
+            for metric in rep["metrics"]:
+                measured[rep["arm"]].add((metric, rep["context"]))
     _check_measured(body, measured)
     _check_parity(body, roles)
     if body["purpose"] == "noise":
@@ -59,15 +60,16 @@ def check_round(body: JsonObject) -> None:
 
 def _unique(values: list[Any], code: str, message: str, where: str) -> None:
     if len(set(values)) != len(values):
-        twice = next(value for value in values if values.count(value) > 1)
+        twice = next(value for value, count in Counter(values).items() if count > 1)
         raise RefusedError(code, f"{message}: {twice}", where=where)
 
 
 def _check_attachments(body: JsonObject) -> None:
     names = [item["name"] for item in body.get("attachments", [])]
     _unique(names, "E_ATTACHMENT", "two attachments of one name", "/attachments")
+    known = set(names)
     for name, where in _attachment_uses(body):
-        if name not in names:
+        if name not in known:
             raise RefusedError("E_ATTACHMENT", f"there is no attachment {name!r}", where=where)
 
 
@@ -101,7 +103,7 @@ def _check_records(rep: JsonObject, where: str) -> None:
     if len(lengths) != 1 or 0 in lengths:
         raise _uneven(records, where)
     for name in ("wall_ns", "e2e_ns"):
-        if name in records and 0 in records[name]:
+        if name in records and not all(records[name]) and 0 in records[name]:
             at = records[name].index(0)
             raise RefusedError(
                 "E_ZERO_TIME",

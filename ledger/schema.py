@@ -17,7 +17,7 @@ import orjson
 
 from ledger.canonical import JsonObject, escape_pointer
 from ledger.errors import MalformedError, StorageError
-from ledger.schema_fast import Check, Schema, compile_check, compile_pattern
+from ledger.schema_fast import Check, Schema, TextCheck, compile_check, compile_pattern, compile_text_check
 from ledger.schema_pins import PINS
 
 if TYPE_CHECKING:
@@ -76,6 +76,12 @@ def fast_check(name: str) -> Check:
     return compile_check(load_schema(name), _resolve)
 
 
+@cache
+def fast_text_check(name: str) -> TextCheck:
+    """Like `fast_check`, for the canonical bytes of a value."""
+    return compile_text_check(load_schema(name), _resolve)
+
+
 def _resolve(reference: str) -> Schema:
     urn, _, pointer = reference.partition("#")
     # Inside common.json references are local.
@@ -106,8 +112,13 @@ def _validator(name: str) -> Validator:
     return validator
 
 
-def validate(name: str, value: object) -> bool:
+def validate(name: str, value: object, raw: bytes | None = None) -> bool:
     """Check a value against a schema.
+
+    Args:
+        name: name of the schema.
+        value: any JSON value.
+        raw: canonical bytes of the value, for a caller that has them.
 
     Returns:
         True when the compiled check accepted it: the value is then also in the canonical domain. False when jsonschema
@@ -116,7 +127,7 @@ def validate(name: str, value: object) -> bool:
     Raises:
         MalformedError: ``E_SCHEMA`` with a JSON pointer.
     """
-    if fast_check(name)(value):
+    if fast_check(name)(value) if raw is None else fast_text_check(name)(raw):
         return True
     validate_slowly(name, value)
     return False

@@ -1,57 +1,58 @@
-"""The fast path of schema validation: a schema becomes one plain Python function.
+r"""The fast path of schema validation: a schema becomes one regular expression over canonical JSON.
 
-jsonschema is the judge, but it spends milliseconds on a round of 10 kB. `compile_check` turns a schema into a function
-that answers in microseconds *yes* or *in doubt*; on any doubt jsonschema decides and words the error. So the check has
-one duty: never to accept what jsonschema would refuse. It knows few keywords; one that it does not know makes its part
-of the schema always doubtful.
+jsonschema is the judge, but it spends milliseconds on a round of 10 kB. `compile_text_check` turns a schema into a
+function that reads the canonical bytes of a value and answers in microseconds *yes* or *in doubt*; on any doubt
+jsonschema decides and words the error. So the check has one duty: never to accept what jsonschema would refuse. It
+knows few keywords; one that it does not know makes its part of the schema always doubtful.
 
-An acceptance also proves that every leaf is a string, an integer, a boolean or null: there is no float in the value,
-and nothing is nested deeper than the schema.
+An acceptance also proves that the value is in the canonical domain: there is no float in it, no control character, and
+nothing is nested deeper than the schema.
 
-The function is written as source text, because the same checks as nested closures take two to three times as long,
-nearly all of it calls. The text comes from this module and from a schema of this package, whose digest is pinned; names
-and bounds enter it as literals, patterns and choices by reference. A required ``n`` and a perhaps missing ``s`` read
+A regular expression can do this because a value has one canonical text: no white space, members in the order of their
+names, one spelling of a number or a string. Only canonical JSON is put to it, and that keeps it short and quick:
 
-    if type(v0) is not dict: return False
-    v1 = len(v0) - 1
-    v2 = v0['n']
-    if type(v2) is not int or not 1 <= v2 <= 8: return False
-    if 's' in v0:
-     v1 -= 1
-     v3 = v0['s']
-     if type(v3) is not str or len(v3) > 40: return False
-    if v1: return False
+* commas are optional in it: where they must stand, the JSON parser has seen to;
+* a column of counts is "nothing but digits and commas", without a step per element;
+* an integer needs no bound at ±(2^53-1): the canonical form knows none beyond;
+* a text in which nothing is escaped and all is ASCII has a shorter expression than the rare other one.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from functools import cache
+from itertools import groupby
 from typing import Any, TypeAlias
 
 import orjson
 
 Check: TypeAlias = Callable[[object], bool]
+TextCheck: TypeAlias = Callable[[bytes], bool]
 Schema: TypeAlias = Mapping[str, Any]
 Resolver: TypeAlias = Callable[[str], Schema]
 
 _ANNOTATIONS = {"$schema", "$id", "$defs", "$comment", "title", "description", "examples"}
-_STRING = {"minLength", "maxLength", "pattern"}
 _INTEGER = {"minimum", "maximum"}
-_ARRAY = {"items", "minItems", "maxItems"}
-_OBJECT = {"properties", "required", "additionalProperties", "minProperties", "maxProperties"}
 _KEYWORDS: dict[str, set[str]] = {
-    "string": _STRING,
+    "string": {"minLength", "maxLength", "pattern"},
     "integer": _INTEGER,
-    "array": _ARRAY,
-    "object": _OBJECT,
+    "array": {"items", "minItems", "maxItems"},
+    "object": {"properties", "required", "additionalProperties", "minProperties", "maxProperties"},
     "boolean": set(),
     "null": set(),
 }
-_TYPES = {
-    "string": "str", "integer": "int", "array": "list", "object": "dict", "boolean": "bool", "null": "NoneType"
-}  # fmt: skip
+_BOUNDS = _INTEGER | {"minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"}
+_CANONICAL = orjson.OPT_SORT_KEYS | orjson.OPT_STRICT_INTEGER
 _MAX_INT = 2**53 - 1
+_MANY = 10**6
+
+_NEVER = "(?!)"
+_ESCAPE = r'\\["\\nt]'
+_FORBIDDEN = r'"\\\x00-\x1f\x7f-\x9f'
+# What has matched never matches another way, so no place to come back to need be kept. Before 3.11.5 Python gets that
+# wrong for groups (gh-106052); there it keeps them.
+_FINAL = "" if re.fullmatch("(?:ab?c)?+", "a") else "+"
 
 
 def compile_pattern(pattern: str) -> re.Pattern[str]:
@@ -60,6 +61,21 @@ def compile_pattern(pattern: str) -> re.Pattern[str]:
 
 
 def compile_check(schema: Schema, resolve: Resolver) -> Check:
+    """Like `compile_text_check`, for a value whose canonical text is still to be written."""
+    accepts = compile_text_check(schema, resolve)
+
+    def check(value: object) -> bool:
+        try:
+            raw = orjson.dumps(value, option=_CANONICAL)
+        except TypeError:  # no JSON, or outside the canonical domain
+            return False
+        # Compared with what was written: a NaN, a tuple or an enum became something else on the way.
+        return accepts(raw) and bool(orjson.loads(raw) == value)
+
+    return check
+
+
+def compile_text_check(schema: Schema, resolve: Resolver) -> TextCheck:
     """Compile a schema.
 
     Args:
@@ -67,242 +83,184 @@ def compile_check(schema: Schema, resolve: Resolver) -> Check:
         resolve: gives the schema that a ``$ref`` names.
 
     Returns:
-        A function that is true only for values that are valid under `schema`. It takes JSON values: what a parser
-        gives, or what `ledger.canonical.encode` has accepted.
+        A function that takes canonical JSON, and nothing else, and is true only for values that are valid under
+        `schema`.
     """
-    writer = _Writer(resolve)
-    writer.write(schema, "value", _INDENT)
-    return writer.finish()
+
+    @cache
+    def expression(plain: bool) -> re.Pattern[str]:  # noqa: FBT001 - one of two
+        return re.compile((_Plain if plain else _Rich)(resolve).value(schema))
+
+    def check(raw: bytes) -> bool:
+        plain = raw.isascii() and b"\\" not in raw and b"\x7f" not in raw
+        return expression(plain).fullmatch(raw.decode()) is not None
+
+    return check
 
 
-_INDENT = "  "  # inside `def` and `try`
+class _Plain:
+    """Writes expressions for texts in which nothing is escaped and every character is printable ASCII."""
 
-
-class _Writer:
-    """The source of one check while it is being written.
-
-    What it writes returns from the check when a value is in doubt and falls through when it is not. `value` is the name
-    of the variable that is checked, `indent` the white space before a statement.
-    """
+    name = '"[^"]*+":'
 
     def __init__(self, resolve: Resolver) -> None:
         self._resolve = resolve
-        self._lines: list[str] = []
-        self._space: dict[str, Any] = {"NoneType": type(None)}
-        self._variables = 0
 
-    def finish(self) -> Check:
-        """The check itself. A required member that is missing surfaces as a KeyError."""
-        body = "\n".join(self._lines)
-        text = f"def check(value):\n try:\n{body}\n  return True\n except KeyError: return False\n"
-        exec(compile(text, "<schema>", "exec"), self._space)  # noqa: S102 - our own text, see the module's docstring
-        check: Check = self._space["check"]
-        return check
-
-    def write(self, schema: Schema, value: str, indent: str) -> None:
-        """Write the check of `value` against a schema."""
+    def value(self, schema: Schema) -> str:
+        """The expression of a value that is valid under `schema`."""
         keywords = schema.keys() - _ANNOTATIONS
         if keywords == {"$ref"}:
-            self.write(self._resolve(schema["$ref"]), value, indent)
-        elif keywords in ({"const"}, {"enum"}):
-            self._choice(schema["enum"] if "enum" in keywords else [schema["const"]], value, indent)
-        elif keywords == {"anyOf"}:
-            checks = [self._bind(compile_check(part, self._resolve)) for part in schema["anyOf"]]
-            self._doubt_unless(" or ".join(f"{check}({value})" for check in checks), indent)
-        elif "type" in keywords:
-            self._typed(schema, keywords - {"type"}, value, indent)
-        else:
-            self._doubt(indent)
-
-    def _line(self, text: str, indent: str) -> None:
-        self._lines.append(indent + text)
-
-    def _doubt(self, indent: str) -> None:
-        self._line("return False", indent)
-
-    def _doubt_if(self, condition: str, indent: str) -> None:
-        self._line(f"if {condition}: return False", indent)
-
-    def _doubt_unless(self, condition: str, indent: str) -> None:
-        self._doubt_if(f"not ({condition})", indent)
-
-    def _bind(self, thing: object) -> str:
-        name = f"c{len(self._space)}"
-        self._space[name] = thing
-        return name
-
-    def _variable(self) -> str:
-        self._variables += 1
-        return f"v{self._variables}"
-
-    def _choice(self, choices: list[object], value: str, indent: str) -> None:
-        if all(type(choice) is str for choice in choices):
-            self._doubt_if(f"type({value}) is not str or {value} not in {self._bind(frozenset(choices))}", indent)
-        else:
-            self._doubt(indent)  # 1 == True == 1.0 in Python: leave such choices to jsonschema
-
-    def _typed(self, schema: Schema, keywords: set[str], value: str, indent: str) -> None:
+            return self.value(self._resolve(schema["$ref"]))
+        if keywords in ({"const"}, {"enum"}):
+            return _choice(schema["enum"] if "enum" in schema else [schema["const"]])
+        if keywords == {"anyOf"}:
+            return _any([self.value(part) for part in schema["anyOf"]])
+        if "type" not in keywords:
+            return _NEVER
         names = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
-        if not keywords <= set().union(*(_KEYWORDS[name] for name in names)):
-            self._doubt(indent)
-        elif len(names) == 1:
-            conditions = [f"type({value}) is not {_TYPES[names[0]]}", *self._limits(schema, names[0], value)]
-            self._doubt_if(" or ".join(conditions), indent)
-            self._inside(schema, names[0], value, indent)
-        else:
-            for at, name in enumerate(names):
-                self._line(f"{'elif' if at else 'if'} type({value}) is {_TYPES[name]}:", indent)
-                self._doubt_if(" or ".join(self._limits(schema, name, value)) or "False", indent + " ")
-                self._inside(schema, name, value, indent + " ")
-            self._line("else: return False", indent)
+        known = set().union(*(_KEYWORDS.get(name, set()) for name in names))
+        if not keywords - {"type"} <= known or any(type(schema[each]) is not int for each in keywords & _BOUNDS):
+            return _NEVER
+        return _any([self._typed(schema, name) for name in names])
 
-    def _limits(self, schema: Schema, name: str, value: str) -> list[str]:
-        """Conditions under which a value of the type `name` is in doubt; its members and items come later."""
-        if name == "integer":
-            return _outside(value, schema.get("minimum"), schema.get("maximum"))
+    def _typed(self, schema: Schema, name: str) -> str:
+        if name == "string":
+            return self._string(schema)
         if name == "array":
-            return _outside(f"len({value})", schema.get("minItems"), schema.get("maxItems"))
+            return self._array(schema)
         if name == "object":
-            return _outside(f"len({value})", schema.get("minProperties"), schema.get("maxProperties"))
-        if name != "string":
-            return []
-        limits = _outside(f"len({value})", schema.get("minLength"), schema.get("maxLength"))
-        if "pattern" in schema:
-            limits.append(f"not {self._bind(compile_pattern(schema['pattern']).search)}({value})")
-        return limits
+            return self._object(schema)
+        if name == "integer":
+            return _integer(schema)
+        return {"boolean": "(?:true|false)", "null": "null"}.get(name, _NEVER)
 
-    def _inside(self, schema: Schema, name: str, value: str, indent: str) -> None:
-        if name == "object":
-            self._members(schema, value, indent)
-        elif name == "array":
-            self._items(schema.get("items", {}), value, indent)
+    def _string(self, schema: Schema) -> str:
+        times = _times(schema.get("minLength", 0), schema.get("maxLength"))
+        if "pattern" not in schema:
+            return f'"{self._to_quote(times)}'
+        length = "" if times == "{0,}" else f"(?={self._to_quote(times)})"
+        return f'"{length}{_pattern(schema["pattern"])}"'
 
-    def _items(self, items: Schema, value: str, indent: str) -> None:
-        column = _column(items)
-        if column is not None:
-            self._doubt_unless(f"{self._bind(column)}({value})", indent)
-            return
-        item = self._variable()
-        self._line(f"for {item} in {value}:", indent)
-        self.write(items, item, indent + " ")
+    def _to_quote(self, times: str) -> str:
+        """So many characters and the closing quote."""
+        return f'[^"]{times}+"'
 
-    def _members(self, schema: Schema, value: str, indent: str) -> None:
+    def _array(self, schema: Schema) -> str:
+        if "items" not in schema:
+            return _NEVER
+        least, most = schema.get("minItems", 0), schema.get("maxItems")
+        column = _column(schema["items"])
+        if column and not least and most in (None, _MANY):
+            return rf"\[[{column}]{{0,{2 * _MANY - 1}}}+\]"  # more than a million elements take more characters
+        return rf"\[(?:{self.value(schema['items'])},?+){_times(least, most)}{_FINAL}\]"
+
+    def _object(self, schema: Schema) -> str:
         members: Schema = schema.get("properties", {})
         required, extra = schema.get("required", []), schema.get("additionalProperties", True)
-        if extra is True or not members.keys() >= {*required}:
-            self._doubt(indent)
-            return
-        counts = _count_columns(members)
-        if counts is not None and not required:
-            self._line(f"if not {self._bind(counts)}({value}):", indent)
-            indent += " "
-        rest = self._variable()
-        self._line(f"{rest} = len({value}) - {len(required)}", indent)
-        for name, part in members.items():
-            self._member(name, part, value, "" if name in required else rest, indent)
-        if extra is False:
-            self._doubt_if(rest, indent)
-        else:
-            name, other = self._variable(), self._variable()
-            self._line(f"for {name}, {other} in {value}.items():", indent)
-            self._line(f" if {name} in {self._bind(frozenset(members))}: continue", indent)
-            self.write(extra, other, indent + " ")
-
-    def _member(self, name: str, part: Schema, value: str, rest: str, indent: str) -> None:
-        """Write the check of one member; an optional one counts itself off `rest`."""
-        if rest:
-            self._line(f"if {name!r} in {value}:", indent)
-            indent += " "
-            self._line(f"{rest} -= 1", indent)
-        member = self._variable()
-        self._line(f"{member} = {value}[{name!r}]", indent)
-        self.write(part, member, indent)
+        least, most = schema.get("minProperties", 0), schema.get("maxProperties")
+        if extra is True:
+            return _NEVER
+        if extra is not False:
+            entry = f"(?:{self.name}{self.value(extra)},?+){_times(least, most)}{_FINAL}"
+            return _NEVER if members or required else rf"\{{{entry}\}}"
+        # Members are not counted: the bounds must follow from what is required and allowed, or say "not empty".
+        if not members.keys() >= {*required} or least > max(len(required), 1) or not _fits(members, most):
+            return _NEVER
+        parts = ["(?!})"] if least > len(required) else []
+        entries = [(name in required, self.value(members[name]), name) for name in sorted(members)]
+        for (needed, value), run in groupby(entries, key=lambda entry: entry[:2]):
+            names = [re.escape(orjson.dumps(name).decode()) for *_, name in run]
+            if needed:
+                parts += [f"{name}:{value},?+" for name in names]
+            else:  # each of them at most once and in their order: the text is canonical
+                parts.append(f"(?:{_any(names)}:{value},?+){{0,{len(names)}}}{_FINAL}")
+        return rf"\{{{''.join(parts)}\}}"
 
 
-def _outside(what: str, least: int | None, most: int | None) -> list[str]:
-    if least is None and most is None:
-        return []
-    if least is None:
-        return [f"{what} > {most}"]
-    return [f"{what} < {least}"] if most is None else [f"not {least} <= {what} <= {most}"]
+class _Rich(_Plain):
+    """Writes expressions for any canonical text."""
+
+    name = rf'"(?:[ !#-\[\]-~]|{_ESCAPE})*":'
+
+    def _to_quote(self, times: str) -> str:
+        # First at one go; only a string with an escape in it is read character by character.
+        plain = f"[^{_FORBIDDEN}]"
+        return f'(?:{plain}{times}+"|(?:{plain}|{_ESCAPE}){times}")'
 
 
-def _column(items: Schema) -> Callable[[list[Any]], bool] | None:
-    """A check of a whole column of integers (perhaps with nulls) or booleans, without a step per element."""
+def _any(expressions: list[str]) -> str:
+    return expressions[0] if len(expressions) == 1 else f"(?:{'|'.join(expressions)})"
+
+
+def _fits(members: Schema, most: int | None) -> bool:
+    """Whether all of these members may stand in one object of canonical JSON."""
+    return "".join(members).isascii() and (most is None or len(members) <= most)
+
+
+def _choice(choices: list[Any]) -> str:
+    if not all(isinstance(each, str) and each.isprintable() for each in choices):
+        return _NEVER  # jsonschema takes 1.0 for 1, and Python 1 for true
+    return _any([re.escape(orjson.dumps(each).decode()) for each in choices])
+
+
+def _times(least: int, most: int | None) -> str:
+    return f"{{{least},{'' if most is None else most}}}"
+
+
+_PATTERN_TOKEN = re.compile(r"(?P<set>\[\^?(?:\\.|[^\\\[\]])+\])|\{[0-9]+(?:,[0-9]*)?\}|[()|?*+]|[A-Za-z0-9 _:/=@,~-]")
+_FORBIDDEN_CHARACTERS = "".join(map(chr, (*b'"\\', *range(0x20), *range(0x7F, 0xA0))))
+_ESCAPED = {'"': r"\\\"", "\\": r"\\\\", "\n": r"\\n", "\t": r"\\t"}
+
+
+def _pattern(pattern: str) -> str:
+    """A schema's pattern as it stands before the closing quote of a string."""
+    if not (pattern.startswith("^") and pattern.endswith("$")) or "(?" in pattern:
+        return _NEVER
+    parts, at, depth = [], 1, 0
+    while at < len(pattern) - 1:
+        token = _PATTERN_TOKEN.match(pattern, at)
+        if token is None or (token.group() == "|" and not depth):  # there, ^ and $ would belong to one side each
+            return _NEVER
+        text, at = token.group(), token.end()
+        depth += (text == "(") - (text == ")")
+        if token["set"] and re.search(text, _FORBIDDEN_CHARACTERS):
+            escapes = [written for character, written in _ESCAPED.items() if re.match(text, character)]
+            text = f"(?:{'|'.join([f'(?![{_FORBIDDEN}]){text}', *escapes])})"
+        parts.append("(?:" if text == "(" else text)
+    return "".join(parts)
+
+
+def _integer(schema: Schema) -> str:
+    least, most = schema.get("minimum", -_MAX_INT), schema.get("maximum", _MAX_INT)
+    digits = "[0-9]++" if most >= _MAX_INT else _up_to(most)
+    if least <= -_MAX_INT:
+        return _any(["-[0-9]++", digits])
+    return {0: digits, 1: f"(?!0){digits}"}.get(least, _NEVER)
+
+
+def _up_to(most: int) -> str:
+    """The integers from 0 to `most`, those of as many digits first: none is taken for a shorter one."""
+    if most < 0:
+        return _NEVER
+    text = str(most)
+    below = [
+        f"{text[:at]}[0-{int(digit) - 1}][0-9]{{{len(text) - at - 1}}}" for at, digit in enumerate(text) if digit != "0"
+    ]
+    return _any([text, *below, *([f"[0-9]{{1,{len(text) - 1}}}+"] if len(text) > 1 else [])])
+
+
+def _column(items: Schema) -> str:
+    """The characters of a column of integers (perhaps with nulls) or of booleans; empty for any other column.
+
+    In JSON, the letters of ``null`` spell nothing else, and those of ``true`` and ``false`` only these.
+    """
     keywords = items.keys() - _ANNOTATIONS
     if "type" not in keywords or not keywords <= _INTEGER | {"type"}:
-        return None
-    names = set(items["type"]) if isinstance(items["type"], list) else {items["type"]}
+        return ""
+    names = {*items["type"]} if isinstance(items["type"], list) else {items["type"]}
     if names == {"boolean"}:
-        return lambda values: {*map(type, values)} <= {bool}
-    if "integer" not in names or not names <= {"integer", "null"}:
-        return None
-    least, most = items.get("minimum"), items.get("maximum")
-    kinds_allowed = {int, type(None)} if "null" in names else {int}
-
-    def check(values: list[Any]) -> bool:
-        kinds = {*map(type, values)}
-        if not kinds <= kinds_allowed:
-            return False
-        numbers = values if kinds == {int} else [value for value in values if value is not None]
-        if not numbers:
-            return True
-        return (least is None or min(numbers) >= least) and (most is None or max(numbers) <= most)
-
-    return check
-
-
-_DIGITS = b"0123456789,"
-_MOST_OUTLINES = 256
-
-
-def _count_columns(members: Schema) -> Check | None:
-    """A check that accepts an object of nothing but columns of counts, without a step per element or column.
-
-    orjson writes the object and refuses integers beyond 2^53-1. Without digits and commas there remain its names and,
-    for each, a pair of brackets with nothing between them: a sign, a fraction, null, a string or a list in a column
-    would have left a character.
-
-    Args:
-        members: members of a schema; the check knows those that are arrays of integers from 0 to 2^53-1.
-
-    Returns:
-        None if there are fewer than two such columns.
-    """
-    names = frozenset(name for name, part in members.items() if _is_counts(part))
-    if len(names) < 2:  # noqa: PLR2004 - one column has a check of its own
-        return None
-    longest = min(members[name].get("maxItems", _MAX_INT) for name in names)
-    outlines: dict[tuple[str, ...], bytes] = {}
-
-    def outline(found: tuple[str, ...]) -> bytes:
-        if not names.issuperset(found):
-            return b""
-        if len(outlines) >= _MOST_OUTLINES:
-            outlines.clear()
-        return outlines.setdefault(found, _outline({name: [] for name in found}))
-
-    def check(value: Any) -> bool:  # noqa: ANN401 - a JSON object
-        found = tuple(value)
-        for column in value.values():
-            if type(column) is not list or len(column) > longest:
-                return False
-        try:
-            return _outline(value) == (outlines.get(found) or outline(found))
-        except TypeError:  # an integer that is too large, or nothing that JSON has
-            return False
-
-    return check
-
-
-def _outline(value: object) -> bytes:
-    return orjson.dumps(value, option=orjson.OPT_STRICT_INTEGER).translate(None, _DIGITS)
-
-
-def _is_counts(part: Schema) -> bool:
-    if part.get("type") != "array" or not part.keys() - _ANNOTATIONS <= {"type", "items", "maxItems"}:
-        return False
-    items = part.get("items", {})
-    if items.keys() - _ANNOTATIONS != {"type", *_INTEGER} or items["type"] not in ("integer", ["integer", "null"]):
-        return False
-    return bool(items["minimum"] == 0 and items["maximum"] == _MAX_INT)
+        return "aeflrstu,"
+    least, most = items.get("minimum", -_MAX_INT), items.get("maximum", _MAX_INT)
+    if "integer" not in names or not names <= {"integer", "null"} or least not in (0, -_MAX_INT) or most < _MAX_INT:
+        return ""
+    return "0-9" + ("lnu" if "null" in names else "") + ("," if least == 0 else ",-")

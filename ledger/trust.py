@@ -71,8 +71,13 @@ class Trust:
         known = {**root.keys, **maintainers.keys}
         return cls(ledger=ledger, root=root, maintainers=maintainers, known=known)
 
-    def authorise(self, kind: str, body: JsonObject, signers: Sequence[str]) -> bool:
+    def authorise(self, kind: str, node: str, signers: Sequence[str]) -> bool:
         """Decide whether these key ids, whose signatures have been verified, may make this statement now.
+
+        Args:
+            kind: kind of the statement.
+            node: node of a round; empty for other kinds.
+            signers: key ids.
 
         Returns:
             True when a round is attested by a scorer of its node; false for a measured round. True for other kinds.
@@ -84,7 +89,7 @@ class Trust:
             self._require(self.maintainers, "maintainer", signers)
             return True
         if kind == "round":
-            return self._authorise_round(body["slot"]["node"], signers)
+            return self._authorise_round(node, signers)
         raise RefusedError("E_KIND", f"nobody may make a statement of kind {kind!r} here", where="/predicateType")
 
     def authorise_genesis(self, signers: Sequence[str]) -> None:

@@ -16,7 +16,8 @@ The quick mode does 1 to 3, the chain of 4, and 5 to 7: no producer's signature,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from ledger.admission import State, read_genesis
@@ -31,7 +32,8 @@ from ledger.errors import (
     StorageError,
     VerificationError,
 )
-from ledger.receipt import NO_PREV, Receipt, decode_receipt, decode_receipt_bytes, file_digest, peek_kind, seal_head
+from ledger.examined import Examined, default_jobs, examine_all
+from ledger.receipt import NO_PREV, Seal, decode_receipt, file_digest, peek_kind, seal_head
 from ledger.store import MissingReceiptError, Store
 from ledger.verified import MAKER, Entry, Finding, Mode, Pins, Verification, VerifiedLog
 
@@ -42,7 +44,12 @@ Progress: TypeAlias = Callable[[int, int], None]
 
 
 def verify(
-    store: Store, *, mode: Mode = "full", pins: Pins | None = None, progress: Progress | None = None
+    store: Store,
+    *,
+    mode: Mode = "full",
+    pins: Pins | None = None,
+    progress: Progress | None = None,
+    jobs: int | None = None,
 ) -> Verification:
     """Verify a ledger.
 
@@ -51,6 +58,7 @@ def verify(
         mode: ``full``, or ``quick`` for hashes, root and checkpoint only.
         pins: what is known from elsewhere.
         progress: called with the number of receipts done and the total.
+        jobs: number of processes that examine receipts; by default as many as pay for the size.
 
     Returns:
         Everything that was found. Not holding is an outcome, not an exception.
@@ -58,13 +66,13 @@ def verify(
     Raises:
         StorageError: something could not be read, or there is no ledger.
     """
-    return _Auditor(store, mode, pins or Pins()).run(progress)
+    return _Auditor(store, mode, pins or Pins(), jobs).run(progress)
 
 
 class _Auditor:
     """One run of `verify`."""
 
-    def __init__(self, store: Store, mode: Mode, pins: Pins) -> None:
+    def __init__(self, store: Store, mode: Mode, pins: Pins, jobs: int | None) -> None:
         self._store = store
         self._pins = pins
         self._state = State()
@@ -72,6 +80,7 @@ class _Auditor:
         self._entries: list[Entry] = []
         self._last_sealed_at = ""
         self._missing = False
+        self._jobs = jobs
         self._result = Verification(mode=mode)
 
     def run(self, progress: Progress | None) -> Verification:
@@ -84,12 +93,10 @@ class _Auditor:
         if checkpoint is None:
             return result
         result.checkpoint = checkpoint
-        step = self._step_quick if result.mode == "quick" else self._step_full
-        for index in range(checkpoint.size):
-            if not self._step(index, step):
-                break
-            if progress and index % _PROGRESS_EVERY == 0:
-                progress(index, checkpoint.size)
+        run = self._run_quick if result.mode == "quick" else self._run_full
+        for index in run(checkpoint.size):
+            if progress and (index + 1) % _PROGRESS_EVERY == 0:
+                progress(index + 1, checkpoint.size)
         self._check_root(checkpoint)
         self._check_since(checkpoint)
         self._flag_gaps()
@@ -170,19 +177,66 @@ class _Auditor:
 
     # Step 4: receipt by receipt.
 
-    def _step(self, index: int, step: Callable[[int, bytes], None]) -> bool:
-        try:
-            raw = self._store.read_receipt(index)
-        except MissingReceiptError as err:
-            return self._skip_missing(index, err)
-        step(index, raw)
-        return True
+    def _run_quick(self, size: int) -> Iterator[int]:
+        for index in range(size):
+            try:
+                raw = self._store.read_receipt(index)
+            except MissingReceiptError as err:
+                if not self._take_missing(index, Finding.of(err)):
+                    return
+                continue
+            if not raw.startswith(seal_head(index, self._state.prev)):
+                self._explain_seal(index, raw)
+            self._take_in(Entry(index=index, digest=file_digest(raw), kind=peek_kind(raw)))
+            yield index
 
-    def _skip_missing(self, index: int, error: MissingReceiptError) -> bool:
+    def _explain_seal(self, index: int, raw: bytes) -> None:
+        try:
+            self._check_seal(index, decode_receipt(raw).seal)
+        except MalformedError as err:
+            self._find(err, index)
+
+    def _run_full(self, size: int) -> Iterator[int]:
+        for index, item in enumerate(
+            examine_all(self._store, size, lambda: self._state.keys, self._jobs or default_jobs(size))
+        ):
+            if item.digest:
+                self._judge(index, item)
+            elif item.problem and not self._take_missing(index, item.problem):
+                return
+            yield index
+
+    def _judge(self, index: int, item: Examined) -> None:
+        entry = Entry(index=index, digest=item.digest, kind=item.kind, identity=item.identity)
+        if item.seal is None:
+            self._state.intact = False
+        else:
+            self._check_seal(index, item.seal)
+            self._check_time(index, item.seal.sealed_at)
+            self._result.kinds[item.kind] = self._result.kinds.get(item.kind, 0) + 1
+        if item.claim is None:
+            self._take_problem(item.problem)
+            self._take_in(entry)
+            return
+        try:
+            attested = self._state.admit(item.claim)
+            self._state.add(item.digest, item.claim)
+        except (MalformedError, RefusedError) as err:
+            self._find(err, index)
+            self._take_in(entry)
+        else:
+            self._entries.append(replace(entry, attested=attested))
+
+    def _take_problem(self, problem: Finding | None) -> None:
+        if problem is not None:
+            unknown = problem.error == PolicyError.__name__
+            (self._result.unknown if unknown else self._result.findings).append(problem)
+
+    def _take_missing(self, index: int, problem: Finding) -> bool:
         """Go on behind a hole; stop at the end of a truncated ledger."""
         more = bool(self._store.tail(index + 1))
         text = "this receipt" if more else "this receipt and all behind it"
-        self._find(ChainError(error.code, f"the checkpoint counts {text}, but the file is missing"), index)
+        self._find(ChainError(problem.code, f"the checkpoint counts {text}, but the file is missing"), index)
         self._missing = True
         self._state.intact = False
         self._take_in(Entry(index=index, digest=bytes(32)))
@@ -194,50 +248,10 @@ class _Auditor:
         self._state.add_file(entry.digest)
         self._entries.append(entry)
 
-    def _step_quick(self, index: int, raw: bytes) -> None:
-        if not raw.startswith(seal_head(index, self._state.prev)):
-            self._explain_seal(index, raw)
-        self._take_in(Entry(index=index, digest=file_digest(raw), kind=peek_kind(raw)))
-
-    def _explain_seal(self, index: int, raw: bytes) -> None:
-        try:
-            self._check_seal(index, decode_receipt(raw))
-        except MalformedError as err:
-            self._find(err, index)
-
-    def _step_full(self, index: int, raw: bytes) -> None:
-        digest = file_digest(raw)
-        try:
-            receipt, in_domain = decode_receipt_bytes(raw)
-        except MalformedError as err:
-            self._find(err, index)
-            self._state.intact = False
-            self._take_in(Entry(index=index, digest=digest))
+    def _check_seal(self, index: int, seal: Seal) -> None:
+        expected = self._state.prev
+        if seal.index == index and seal.prev == expected:
             return
-        if not raw.startswith(seal_head(index, self._state.prev)):
-            self._check_seal(index, receipt)
-        self._check_time(index, receipt.seal.sealed_at)
-        self._judge(index, digest, receipt, in_domain=in_domain)
-
-    def _judge(self, index: int, digest: bytes, receipt: Receipt, *, in_domain: bool) -> None:
-        statement, attested = receipt.statement, False
-        kind = statement.kind
-        self._result.kinds[kind] = self._result.kinds.get(kind, 0) + 1
-        try:
-            attested = self._state.admit(receipt.signed, in_domain=in_domain)
-            self._state.add(digest, receipt.signed)
-        except PolicyError as err:
-            self._result.unknown.append(Finding.of(err, index))
-            self._state.add_file(digest)
-        except (MalformedError, VerificationError, RefusedError) as err:
-            self._find(err, index)
-            self._state.add_file(digest)
-        self._entries.append(
-            Entry(index=index, digest=digest, kind=kind, identity=statement.identity, attested=attested)
-        )
-
-    def _check_seal(self, index: int, receipt: Receipt) -> None:
-        seal = receipt.seal
         self._state.intact = False
         if seal.index != index:
             self._find(
@@ -248,7 +262,6 @@ class _Auditor:
                 ),
                 index,
             )
-        expected = self._state.prev
         if expected and seal.prev != expected:
             what = "nothing (64 zeros)" if expected == NO_PREV else f"SHA-256 {expected} of receipt {index - 1}"
             self._find(

@@ -153,7 +153,8 @@ def _standing(opened: VerifiedLog, index: int, receipt: Receipt) -> str:
 def _authorised(trust: Trust, receipt: Receipt) -> str:
     kind = receipt.statement.kind
     signers = [item.keyid for item in receipt.signed.signatures]
-    attested = trust.authorise(kind, receipt.statement.body, signers)
+    node = receipt.statement.body["slot"]["node"] if kind == "round" else ""
+    attested = trust.authorise(kind, node, signers)
     if kind != "round":
         return "in force"
     return "attested" if attested else "measured"

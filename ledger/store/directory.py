@@ -32,7 +32,7 @@ LOCAL = ".rungbook"
 MAX_INDEX = 10**9 - 1
 
 _TEMPORARY = ".tmp-"
-_NUMBER = re.compile(r"[0-9]{3}", re.ASCII)
+_RECEIPT = re.compile(r"([0-9]{3})/([0-9]{3})/([0-9]{3})\.json", re.ASCII)
 
 
 def receipt_name(index: int) -> str:
@@ -43,8 +43,7 @@ def receipt_name(index: int) -> str:
     """
     if not 0 <= index <= MAX_INDEX:
         raise StorageError("E_INDEX_RANGE", f"a folder holds receipts 0 to {MAX_INDEX}", index=index)
-    digits = f"{index:09d}"
-    return f"{digits[:3]}/{digits[3:6]}/{digits[6:]}.json"
+    return f"{index // 10**6:03d}/{index // 1000 % 1000:03d}/{index % 1000:03d}.json"
 
 
 class DirectoryStore:
@@ -71,10 +70,11 @@ class DirectoryStore:
         """See `Store`."""
         path = self._prefix + receipt_name(index)
         try:
-            with open(path, "rb", buffering=0) as handle:  # noqa: PTH123 - Path costs as much as the read
-                if os.fstat(handle.fileno()).st_size <= receipt.MAX_BYTES:
-                    return handle.read()
-                return handle.read(receipt.MAX_BYTES + 1)  # a parser sees that it is too many
+            handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)  # a file object costs as much as the read
+            try:
+                return _read(handle, receipt.MAX_BYTES)
+            finally:
+                os.close(handle)
         except FileNotFoundError as err:
             raise MissingReceiptError(index, path) from err
         except OSError as err:
@@ -173,7 +173,9 @@ class DirectoryStore:
         return [
             name
             for name in self._files_from(0)
-            if name != CHECKPOINT and _index_of(name) is None and not name.rpartition("/")[2].startswith(_TEMPORARY)
+            if not _RECEIPT.fullmatch(name)
+            and name != CHECKPOINT
+            and not name.rpartition("/")[2].startswith(_TEMPORARY)
         ]
 
     def _files_from(self, index: int) -> list[str]:
@@ -187,9 +189,16 @@ class DirectoryStore:
         return sorted(found)
 
 
+def _read(handle: int, limit: int) -> bytes:
+    """All bytes of an open file, at most `limit` and one more, so that a parser sees that there were too many."""
+    size = min(os.fstat(handle).st_size, limit + 1)
+    data = os.read(handle, size)
+    while len(data) < size and (more := os.read(handle, size - len(data))):
+        data += more
+    return data
+
+
 def _index_of(name: str) -> int | None:
     """Inverse of `receipt_name`; none for any other name."""
-    parts = name.removesuffix(".json").split("/")
-    if not name.endswith(".json") or len(parts) != 3 or not all(map(_NUMBER.fullmatch, parts)):  # noqa: PLR2004
-        return None
-    return int("".join(parts))
+    found = _RECEIPT.fullmatch(name)
+    return int("".join(found.groups())) if found else None

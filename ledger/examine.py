@@ -1,0 +1,156 @@
+"""What can be judged of a statement without its ledger: form, signatures, and whether it is consistent in itself.
+
+`examine` is pure: the same bytes and keys give the same answer in any process, so a large ledger is examined in
+several. What it yields is a `Claim`: little enough to travel between processes, and all that `ledger.admission` needs
+to decide whether the statement may stand where it stands.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ledger import canonical, schema
+from ledger.errors import PolicyError, RefusedError
+from ledger.round import check_round, round_subject
+from ledger.statement import SignedStatement, Statement, ledger_subject, verify_signature
+from ledger.trust import Trust
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ledger.canonical import JsonObject
+    from ledger.keys import PublicKey
+
+KINDS = ("genesis", "keys", "round")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """What a statement claims that only its ledger can judge.
+
+    Attributes:
+        kind: kind of the statement.
+        identity: identity of the statement.
+        subject: name and SHA-256 (hex) of what it is about.
+        signers: key ids that signed it.
+        producer: key id that numbers it.
+        seq: its number.
+        prev: identity (hex) of the producer's previous statement.
+        basis_size: tree size that the producer saw.
+        basis_root: root (hex) that the producer saw.
+        node: node of a round; empty for other kinds.
+        round_id: id of a round; empty for other kinds.
+        body: what a ``genesis`` or ``keys`` statement says; none for a round.
+    """
+
+    kind: str
+    identity: bytes
+    subject: tuple[str, str]
+    signers: tuple[str, ...]
+    producer: str
+    seq: int
+    prev: str | None
+    basis_size: int
+    basis_root: str
+    node: str = ""
+    round_id: str = ""
+    body: JsonObject | None = None
+
+
+def examine(signed: SignedStatement, keys: Mapping[str, PublicKey] | None, *, in_domain: bool = False) -> Claim:
+    """Judge a statement by itself.
+
+    Args:
+        signed: the statement with its signatures.
+        keys: every key that ever had a role in the ledger, by key id; a genesis statement brings its own. None when
+            whoever signed the checkpoint is trusted to have verified the signatures.
+        in_domain: the statement's value is known to be in the canonical domain.
+
+    Raises:
+        SignatureError: ``E_SIGNATURE``.
+        MalformedError: outside its schema or the domain.
+        RefusedError: ``E_NO_GENESIS``, ``E_KEY_UNKNOWN``, ``E_PRODUCER``, ``E_SUBJECT``, what `Trust.authorise_genesis`
+            and `ledger.round.check_round` raise.
+        PolicyError: ``E_KIND_UNKNOWN`` for a kind that this release cannot judge.
+    """
+    statement = signed.statement
+    if statement.kind == "genesis":
+        check_form(statement, in_domain=in_domain)
+        _check_genesis(signed)
+    else:
+        if keys is not None:
+            _check_signatures(signed, keys)
+        check_form(statement, in_domain=in_domain)
+    if statement.predicate["producer"]["keyid"] not in [item.keyid for item in signed.signatures]:
+        raise RefusedError("E_PRODUCER", "the producer has not signed the statement", where="/predicate/producer/keyid")
+    if statement.kind == "round":
+        check_round(statement.body)
+        _check_subject(statement, round_subject(statement.body))
+    return _claim(signed)
+
+
+def check_form(statement: Statement, *, in_domain: bool = False) -> None:
+    """Check a statement against the schema of its kind and the canonical domain.
+
+    Raises:
+        MalformedError: ``E_SCHEMA``, ``E_DOMAIN`` or ``E_DEPTH``.
+        PolicyError: ``E_KIND_UNKNOWN``.
+    """
+    if statement.kind not in KINDS:
+        raise PolicyError(
+            "E_KIND_UNKNOWN",
+            f"this release of rungbook cannot judge statements of kind {statement.kind!r}; a newer one may",
+        )
+    proven = schema.validate(statement.kind, statement.value, statement.raw)
+    if not proven and not in_domain:
+        canonical.check_domain(statement.value)
+
+
+def _check_genesis(signed: SignedStatement) -> None:
+    statement = signed.statement
+    trust = Trust.from_genesis(statement.body)
+    for item in signed.signatures:
+        if item.keyid in trust.root.keys:
+            verify_signature(statement, item, trust.root.keys[item.keyid])
+    trust.authorise_genesis([item.keyid for item in signed.signatures])
+    _check_subject(statement, ledger_subject(statement.body["origin"]))
+
+
+def _check_signatures(signed: SignedStatement, keys: Mapping[str, PublicKey]) -> None:
+    if not keys:
+        raise RefusedError("E_NO_GENESIS", "a ledger starts with a genesis statement, and there is no valid one")
+    for at, item in enumerate(signed.signatures):
+        key = keys.get(item.keyid)
+        if key is None:
+            raise RefusedError(
+                "E_KEY_UNKNOWN", f"{item.keyid} never had a role in this ledger", where=f"/signatures/{at}"
+            )
+        verify_signature(signed.statement, item, key)
+
+
+def _check_subject(statement: Statement, expected: tuple[str, str]) -> None:
+    if statement.subject != expected:
+        name, digest = expected
+        raise RefusedError("E_SUBJECT", f"the subject must be {name!r} with SHA-256 {digest}", where="/subject/0")
+
+
+def _claim(signed: SignedStatement) -> Claim:
+    statement = signed.statement
+    kind, predicate = statement.kind, statement.predicate
+    basis, producer, body = predicate["basis"], predicate["producer"], predicate[kind]
+    is_round = kind == "round"
+    return Claim(
+        kind=kind,
+        identity=statement.identity,
+        subject=statement.subject,
+        signers=tuple(item.keyid for item in signed.signatures),
+        producer=producer["keyid"],
+        seq=producer["seq"],
+        prev=producer["prev_statement"],
+        basis_size=basis["tree_size"],
+        basis_root=basis["root_hash"],
+        node=body["slot"]["node"] if is_round else "",
+        round_id=body["id"] if is_round else "",
+        body=None if is_round else body,
+    )
