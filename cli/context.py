@@ -97,6 +97,8 @@ def find_ledger(start: Path | None) -> Ledger:
         StorageError: ``E_NO_LEDGER``.
         MalformedError: ``E_CONFIG``.
     """
+    if start is not None and not start.is_dir():
+        raise StorageError("E_NO_LEDGER", "there is no such folder", where=str(start))
     first = (start or Path.cwd()).absolute()
     for folder in (first, *first.parents):
         receipts = folder / RECEIPTS
@@ -169,7 +171,10 @@ def read_input(path: Path) -> bytes:
 
 def load_public_key(path: Path) -> PublicKey:
     """Read a ``.pub`` file."""
-    return parse_public_key_file(read_file(path, _KEY_FILE_LIMIT))
+    try:
+        return parse_public_key_file(read_file(path, _KEY_FILE_LIMIT))
+    except MalformedError as err:
+        raise MalformedError(err.code, err.message, where=str(path)) from err
 
 
 def load_private_key(path: Path, *variables: str) -> PrivateKey:

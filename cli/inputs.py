@@ -101,13 +101,15 @@ def _build_from_tool(files: Sequence[Path], options: ToolOptions, config: Config
     for role, name in named:
         raw = read_input(Path(name))
         runs.append(Run(role=role, name=Path(name).name, raw=raw, rows=adapter.read(raw, name)))
+    roles = {run.role for run in runs}
+    codes = _pairs(options.code, "--code", roles)
     built = build_round(
         runs,
         RoundOptions(
             tool=adapter.name,
             slot={**config.slot, **_read_slot(options.slot)},
-            code={role: digest_of(value, f"--code {role}") for role, value in _pairs(options.code, "--code").items()},
-            commits=_pairs(options.commit, "--commit"),
+            code={role: digest_of(value, f"--code {role}") for role, value in codes.items()},
+            commits=_pairs(options.commit, "--commit", roles),
             weights=digest_of(options.weights or config.round.get("weights", ""), "--weights"),
             harness=digest_of(options.harness or config.round.get("harness", ""), "--harness"),
             round_id=options.round_id,
@@ -126,10 +128,13 @@ def _split(text: str, option: str, form: str) -> tuple[str, str]:
     return name, value
 
 
-def _pairs(texts: Sequence[str], option: str) -> dict[str, str]:
+def _pairs(texts: Sequence[str], option: str, roles: set[str]) -> dict[str, str]:
     pairs = [_split(text, option, "ROLE=VALUE") for text in texts]
     if len(dict(pairs)) != len(pairs):
         raise RefusedError("E_OPTION", "one role is given twice", where=option)
+    for role in dict(pairs):
+        if role not in roles:
+            raise RefusedError("E_OPTION", f"the arm {role!r} has no run", where=option)
     return dict(pairs)
 
 

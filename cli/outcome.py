@@ -9,19 +9,21 @@ from pathlib import Path
 import typer
 
 from cli import output
-from cli.context import Ledger
+from cli.context import Ledger, read_input
 from ledger.admission import State
 from ledger.checkpoint import parse_checkpoint
 from ledger.draft import Draft, sign_draft
 from ledger.dsse import PAYLOAD_TYPE
-from ledger.errors import RefusedError
-from ledger.examine import examine
-from ledger.loading import read_state
+from ledger.errors import MalformedError, PolicyError, RefusedError
+from ledger.examine import Claim, examine
+from ledger.loading import find_round, read_again, read_state
 from ledger.log import Sealed
+from ledger.receipt import decode_receipt
 from ledger.statement import SignedStatement, export_envelope, import_envelope
 from ledger.store.disk import storage_errors
 
 INBOX = "inbox"
+ATTESTED = "attested"
 
 
 def report_sealed(ledger: Ledger, sealed: Sequence[Sealed], notes: Sequence[str], *, as_json: bool) -> None:
@@ -54,15 +56,15 @@ def report_sealed(ledger: Ledger, sealed: Sequence[Sealed], notes: Sequence[str]
         typer.echo(f"{word} receipt {item.index}  {item.digest.hex()}")
 
 
-def attest_drafts(ledger: Ledger, drafts: Sequence[Draft], target: Path | None, *, as_json: bool) -> None:
+def attest_drafts(ledger: Ledger, drafts: Sequence[Draft], target: str, *, as_json: bool) -> None:
     """Sign drafts and write each as an envelope, to be sealed by whoever holds the ledger's key."""
-    inbox = ledger.root / INBOX
     state = read_state(ledger.store, ledger.store.snapshot_file())
-    waiting = _note_waiting(state, inbox)
+    waiting = _note_waiting(state, ledger)
     signed = []
     for draft in drafts:
         same = next((item for item in waiting if _says(item, draft)), None)
         if same is None:
+            _refuse_sealed(ledger, state, draft)
             same = sign_draft(state, draft, state.basis())
             claim = examine(same, state.keys)
             if draft.kind == "round":  # keys statements may still lack signatures
@@ -70,7 +72,15 @@ def attest_drafts(ledger: Ledger, drafts: Sequence[Draft], target: Path | None, 
             state.expect(claim)
             waiting.append(same)
         signed.append(same)
-    write_envelopes(signed, target, inbox, as_json=as_json)
+    write_envelopes(signed, target, ledger, as_json=as_json)
+
+
+def _refuse_sealed(ledger: Ledger, state: State, draft: Draft) -> None:
+    index = find_round(state, draft.kind, draft.body)
+    if index is not None:
+        receipt = decode_receipt(read_again(ledger.store, state, index))
+        if receipt.statement.body == draft.body:
+            raise RefusedError("E_SEALED", f"this round is sealed already, as receipt {index}")
 
 
 def _says(signed: SignedStatement, draft: Draft) -> bool:
@@ -78,28 +88,52 @@ def _says(signed: SignedStatement, draft: Draft) -> bool:
     return statement.kind == draft.kind and statement.predicate.get(draft.kind) == draft.body
 
 
-def _note_waiting(state: State, inbox: Path) -> list[SignedStatement]:
-    """Statements in the inbox that are not sealed yet: they have taken numbers of their producers."""
-    waiting = []
-    for path in sorted(inbox.glob("*.json")) if inbox.is_dir() else []:
-        with storage_errors("read", path):
-            signed = import_envelope(path.read_bytes())
-        if signed.statement.identity not in state.identities:
-            state.expect(examine(signed, None))
-            waiting.append(signed)
+def _note_waiting(state: State, ledger: Ledger) -> list[SignedStatement]:
+    """Statements that were attested here and are not sealed yet: they have taken numbers of their producers."""
+    waiting: list[SignedStatement] = []
+    for folder in (ledger.root / INBOX, ledger.store.local / ATTESTED):
+        for path in sorted(folder.glob("*.json")) if folder.is_dir() else []:
+            signed = _read_attested(path)
+            claim = _claim_of(signed)
+            if claim is None or any(item.statement.raw == signed.statement.raw for item in waiting):
+                continue
+            if claim.identity not in state.identities:
+                state.expect(claim)
+                waiting.append(signed)
+            elif folder.name == ATTESTED:
+                path.unlink(missing_ok=True)  # sealed: its number is in the ledger now
     return waiting
 
 
-def write_envelopes(signed: Sequence[SignedStatement], target: Path | None, inbox: Path, *, as_json: bool) -> None:
+def _read_attested(path: Path) -> SignedStatement:
+    try:
+        return import_envelope(read_input(path))
+    except MalformedError as err:
+        raise MalformedError(err.code, err.message, where=f"{path} {err.where}".strip()) from err
+
+
+def _claim_of(signed: SignedStatement) -> Claim | None:
+    """What a waiting statement claims; none when it is no statement of ours, and so has taken no number."""
+    try:
+        return examine(signed, None)
+    except (MalformedError, RefusedError, PolicyError):
+        return None
+
+
+def write_envelopes(signed: Sequence[SignedStatement], target: str, ledger: Ledger, *, as_json: bool) -> None:
     """Write signed statements as DSSE envelopes: to one file, or into a folder under names made of their digests."""
-    into_folder = target is None or target.is_dir() or str(target).endswith(os.sep)
+    inbox = ledger.root / INBOX
+    into_folder = not target or target.endswith(os.sep) or Path(target).is_dir()
     if not into_folder and len(signed) != 1:
-        raise RefusedError("E_OUTPUT", f"{len(signed)} statements need a folder, not a file", where=str(target))
+        raise RefusedError("E_OUTPUT", f"{len(signed)} statements need a folder, not a file", where=target)
     written = []
     for item in signed:
         name = f"{item.statement.identity.hex()}.json"
-        path = (target or inbox) / name if into_folder else target or inbox / name
+        path = (Path(target) if target else inbox) / name if into_folder else Path(target)
         write_whole(path, export_envelope(item))
+        if path.parent.absolute() != inbox.absolute():  # remember the number that it has taken
+            ledger.store.prepare_local()
+            write_whole(ledger.store.local / ATTESTED / name, export_envelope(item))
         written.append(path)
     if as_json:
         output.write_json(

@@ -6,8 +6,10 @@ With ``--json`` stdout is exactly one object, whose member ``rungbook`` names it
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import orjson
 import typer
@@ -29,6 +31,16 @@ def say(text: str) -> None:
 def notice(text: str) -> None:
     """Something that the person did not ask for but should know."""
     say(f"note: {text}")
+
+
+@contextmanager
+def unread_is_no_error() -> Iterator[None]:
+    """Print something whose reader may have gone: the exit status must still say what was found."""
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def table(rows: Sequence[Sequence[str]], *, right: frozenset[int] = frozenset()) -> str:

@@ -6,8 +6,6 @@ A crash must never read as a verdict, and "could not tell" must never read as "r
 from __future__ import annotations
 
 import functools
-import os
-import sys
 from collections.abc import Callable
 from typing import NoReturn, ParamSpec
 
@@ -56,18 +54,15 @@ def reports_errors(command: Callable[_P, None]) -> Callable[_P, None]:
     def wrapped(*args: _P.args, **kwargs: _P.kwargs) -> None:
         as_json = bool(kwargs.get("as_json"))
         try:
-            command(*args, **kwargs)
-            sys.stdout.flush()
+            with output.unread_is_no_error():
+                command(*args, **kwargs)
         except LedgerError as err:
             _fail(err, as_json=as_json)
-        except BrokenPipeError:  # the reader of our output has gone; nobody is left to tell
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            raise typer.Exit(OK) from None
         except OSError as err:
             where = str(err.filename or "")
             _fail(StorageError("E_IO", err.strerror or str(err), where=where), as_json=as_json)
         except KeyboardInterrupt:
-            output.say("interrupted: what was reported as sealed is sealed, nothing else is")
+            output.say("interrupted: rungbook log shows what is sealed; the same command again adds nothing twice")
             raise typer.Exit(INTERRUPTED) from None
 
     return wrapped
@@ -76,18 +71,19 @@ def reports_errors(command: Callable[_P, None]) -> Callable[_P, None]:
 def _fail(error: LedgerError, *, as_json: bool) -> NoReturn:
     status = status_of(error)
     if as_json:
-        output.write_json(
-            "error",
-            {
-                "status": status,
-                "error": {
-                    "class": type(error).__name__,
-                    "code": error.code,
-                    "message": error.message,
-                    "where": error.where,
-                    "index": error.index,
+        with output.unread_is_no_error():
+            output.write_json(
+                "error",
+                {
+                    "status": status,
+                    "error": {
+                        "class": type(error).__name__,
+                        "code": error.code,
+                        "message": error.message,
+                        "where": error.where,
+                        "index": error.index,
+                    },
                 },
-            },
-        )
+            )
     output.say(f"rungbook: {error}")
     raise typer.Exit(status) from error

@@ -83,11 +83,14 @@ class Numbering:
         self.claims[seq] = prev
         self.last = max(self.last, seq)
 
-    def gaps(self) -> list[int]:
-        """Sequence numbers below the highest that are missing."""
-        if len(self.identities) == self.last + 1:
-            return []
-        return [seq for seq in range(self.last) if seq not in self.identities]
+    def gaps(self) -> list[tuple[int, int]]:
+        """Runs of missing sequence numbers below the highest, as first and last number."""
+        found, expected = [], 0
+        for seq in sorted(self.identities):
+            if seq > expected:
+                found.append((expected, seq - 1))
+            expected = seq + 1
+        return found
 
 
 class State:
@@ -171,7 +174,7 @@ class State:
             raise RefusedError(
                 "E_ID_CONFLICT",
                 f"the round id {claim.round_id!r} is taken by receipt {self.rounds[claim.round_id]}, "
-                "which says something else",
+                "which is not this round by these keys",
                 where="/predicate/round/id",
             )
         return attested

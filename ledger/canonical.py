@@ -19,7 +19,9 @@ Source: RFC 8785; checked against the `rfc8785` package on random documents in t
 from __future__ import annotations
 
 import json
+import math
 import re
+from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import orjson
@@ -35,7 +37,11 @@ MAX_INT = 2**53 - 1
 
 JsonObject: TypeAlias = dict[str, Any]
 
+_LFS_POINTER = b"version https://git-lfs.github.com/spec/"
+_LONGEST_NUMBER = 400
+
 _OPTIONS = orjson.OPT_SORT_KEYS | orjson.OPT_STRICT_INTEGER
+_SIMPLE = {dict, list, str, int, bool, type(None)}
 # C0 but tab and newline, DEL, C1, lone surrogates.
 _FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
@@ -46,8 +52,13 @@ def encode(value: object) -> bytes:
     Raises:
         MalformedError: ``E_SIZE``, or the value is outside the domain; ``where`` is a JSON pointer to the offender.
     """
-    check_domain(value)
-    raw = _dump(value)
+    try:
+        raw = _dump(value)
+    except MalformedError:
+        check_domain(value)  # knows where
+        raise
+    if not (_is_clean(raw) and _is_simple(value)):
+        check_domain(value)
     _check_size(raw)
     return raw
 
@@ -59,7 +70,7 @@ def decode(raw: bytes) -> Any:  # noqa: ANN401 - JSON has no narrower static typ
         MalformedError: for any bytes that `encode` does not emit.
     """
     value, proven = decode_bytes(raw)
-    if not proven:
+    if not proven and not _is_simple(value):
         check_domain(value)
     return value
 
@@ -67,8 +78,8 @@ def decode(raw: bytes) -> Any:  # noqa: ANN401 - JSON has no narrower static typ
 def decode_bytes(raw: bytes) -> tuple[Any, bool]:
     """Like `decode`, but leaves part of the domain check to the caller.
 
-    The re-encoding has been compared. What that cannot see is a float or deep nesting: a caller that checks every
-    leaf against a schema need not walk the value again, any other caller must.
+    What is left open is a float or deep nesting: a caller that checks every leaf against a schema need not walk the
+    value again, any other caller must.
 
     Returns:
         The value, and whether `check_domain` has already been done.
@@ -83,11 +94,47 @@ def decode_bytes(raw: bytes) -> tuple[Any, bool]:
         raise MalformedError("E_JSON", f"not JSON: {err}") from err
     if _dump(value) != raw:
         raise MalformedError("E_CANONICAL", "JSON, but not the canonical bytes of its value (RFC 8785, no floats)")
-    # Escapes and non-ASCII bytes are the only way to a control character or a non-ASCII key: walk only then.
-    if b"\\" in raw or b"\x7f" in raw or not raw.isascii():
+    if not _is_clean(raw):
         check_domain(value)
         return value, True
     return value, not isinstance(value, dict | list | float)
+
+
+_STRANGE_ESCAPES = (rb"\b", rb"\f", rb"\r", rb"\u")
+_STRANGE_BYTES = re.compile(rb"\xc2[\x80-\x9f]")  # C1 in UTF-8
+_STRANGE_KEY = re.compile(rb'[\x80-\xff][^"\x80-\xff]*":')  # not ASCII
+
+
+def _is_clean(raw: bytes) -> bool:
+    """Whether no string or key in what orjson wrote can hold a character that `check_domain` refuses."""
+    if b"\x7f" in raw:
+        return False
+    text = raw.replace(rb"\\", b"")  # now a backslash begins an escape, wherever it stands
+    if text.isascii():
+        return not any(escape in text for escape in _STRANGE_ESCAPES)
+    text = text.replace(rb"\"", b"")  # now a quote begins or ends a string
+    return not (
+        any(escape in text for escape in _STRANGE_ESCAPES) or _STRANGE_BYTES.search(text) or _STRANGE_KEY.search(text)
+    )
+
+
+def _is_simple(value: object) -> bool:
+    """Whether a value is made of nothing but JSON's own types without floats, and is not too deep.
+
+    It looks at a whole level of the value at a time. What it leaves open are characters and the range of integers.
+    """
+    level: Iterable[object] = (value,)
+    for _ in range(MAX_DEPTH + 1):
+        level = list(level)
+        kinds = {*map(type, level)}
+        if not kinds <= _SIMPLE:
+            return False
+        if dict not in kinds and list not in kinds:
+            return True
+        level = chain.from_iterable(
+            item.values() if isinstance(item, dict) else item for item in level if isinstance(item, (dict, list))
+        )
+    return False
 
 
 def _check_size(raw: bytes) -> None:
@@ -198,6 +245,8 @@ def parse_json(raw: bytes, *, what: str = "input", max_bytes: int = MAX_BYTES, f
         MalformedError: ``E_SIZE``, ``E_UTF8``, ``E_JSON``, ``E_DUPLICATE_KEY``, ``E_FRACTION``,
             ``E_NONFINITE`` or ``E_DEPTH``.
     """
+    if raw.startswith(_LFS_POINTER):
+        raise MalformedError("E_LFS_POINTER", f"{what}: a Git LFS pointer, not the file; fetch it with git lfs pull")
     if len(raw) > max_bytes:
         raise MalformedError("E_SIZE", f"{what}: {len(raw)} bytes, at most {max_bytes} are accepted")
     try:
@@ -209,8 +258,10 @@ def parse_json(raw: bytes, *, what: str = "input", max_bytes: int = MAX_BYTES, f
             text,
             object_pairs_hook=_unique_object,
             parse_constant=_refuse_constant,
-            parse_float=NumberText if fractions else _refuse_fraction,
+            parse_float=_keep_fraction if fractions else _refuse_fraction,
         )
+    except MalformedError as err:
+        raise MalformedError(err.code, f"{what}: {err.message}", where=err.where) from err
     except json.JSONDecodeError as err:
         raise MalformedError("E_JSON", f"{what}: not JSON: {err.msg} in line {err.lineno}, column {err.colno}") from err
     except RecursionError as err:
@@ -226,6 +277,12 @@ def _unique_object(pairs: list[tuple[str, Any]]) -> JsonObject:
         twice = next(name for name in names if names.count(name) > 1)
         raise MalformedError("E_DUPLICATE_KEY", f"the key {twice!r} occurs twice in one object", where=twice)
     return value
+
+
+def _keep_fraction(text: str) -> NumberText:
+    if len(text) > _LONGEST_NUMBER or math.isinf(float(text)):
+        raise MalformedError("E_NONFINITE", f"{text[:40]} is not a number that can be recorded")
+    return NumberText(text)
 
 
 def _refuse_fraction(text: str) -> Any:  # noqa: ANN401 - signature fixed by the json module

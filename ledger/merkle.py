@@ -50,6 +50,12 @@ class Tree:
     def __len__(self) -> int:
         return len(self._levels[0])
 
+    def copy(self) -> Tree:
+        """A tree that grows on its own."""
+        tree = Tree()
+        tree._levels = [list(level) for level in self._levels]
+        return tree
+
     def append(self, entry: bytes) -> None:
         """Add one entry at the end."""
         digest = sha256(b"\x00" + entry).digest()  # `leaf_hash` and `node_hash`, spelled out in the one hot loop

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 NO_PREV = "0" * 64
 MAX_BYTES = canonical.MAX_BYTES
+MAX_SIGNATURES = 64
 
 _STATEMENT_MARK = b'],"statement":'
 _KIND_MARK = b'"predicateType":"urn:rungbook:'
@@ -75,15 +76,7 @@ def encode_receipt(receipt: Receipt) -> bytes:
     Raises:
         MalformedError: ``E_SIZE`` over 16 MiB.
     """
-    seal = receipt.seal
-    head = canonical.encode(
-        {
-            "receipt": "v1",
-            "seal": {"index": seal.index, "prev": seal.prev, "sealed_at": seal.sealed_at},
-            "signatures": [{"keyid": item.keyid, "sig": b64encode(item.sig)} for item in receipt.signed.signatures],
-        }
-    )
-    raw = head[:-1] + b',"statement":' + receipt.statement.raw + _TAIL
+    raw = canonical.encode(_head(receipt))[:-1] + b',"statement":' + receipt.statement.raw + _TAIL
     if len(raw) > MAX_BYTES:
         raise MalformedError(
             "E_SIZE",
@@ -91,6 +84,15 @@ def encode_receipt(receipt: Receipt) -> bytes:
             "name large raw data under attachments, by digest",
         )
     return raw
+
+
+def _head(receipt: Receipt) -> JsonObject:
+    seal = receipt.seal
+    return {
+        "receipt": "v1",
+        "seal": {"index": seal.index, "prev": seal.prev, "sealed_at": seal.sealed_at},
+        "signatures": [{"keyid": item.keyid, "sig": b64encode(item.sig)} for item in receipt.signed.signatures],
+    }
 
 
 def decode_receipt(raw: bytes) -> Receipt:
@@ -134,6 +136,8 @@ def _decode_usual(raw: bytes) -> tuple[Receipt, bool] | None:
 
 
 def _decode_any(raw: bytes) -> tuple[Receipt, bool]:
+    if len(raw) > MAX_BYTES:
+        raise MalformedError("E_SIZE", f"a receipt of more than {MAX_BYTES} bytes")
     if not raw.endswith(b"\n"):
         raise MalformedError("E_RECEIPT", "a receipt file ends with one newline")
     value, proven = canonical.decode_bytes(raw[:-1])
@@ -181,8 +185,8 @@ def _decode_seal(value: object) -> Seal:
 
 
 def _decode_signatures(value: object) -> tuple[Signature, ...]:
-    if not isinstance(value, list) or not value:
-        raise MalformedError("E_RECEIPT", "expected at least one signature", where="/signatures")
+    if not isinstance(value, list) or not 1 <= len(value) <= MAX_SIGNATURES:
+        raise MalformedError("E_RECEIPT", f"expected 1 to {MAX_SIGNATURES} signatures", where="/signatures")
     signatures = []
     for at, item in enumerate(value):
         where = f"/signatures/{at}"
@@ -217,5 +221,4 @@ def check_keyid(keyid: str, where: str) -> None:
 
 def to_json(receipt: Receipt) -> JsonObject:
     """The receipt as the JSON value that its file holds."""
-    value: JsonObject = canonical.decode(encode_receipt(receipt)[:-1])
-    return value
+    return {**_head(receipt), "statement": receipt.statement.value}

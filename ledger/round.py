@@ -10,8 +10,9 @@ from collections import Counter
 from operator import gt
 from typing import TYPE_CHECKING, Any
 
-from ledger.errors import RefusedError
+from ledger.errors import MalformedError, RefusedError
 from ledger.metrics import METRICS
+from ledger.strict import parse_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,8 +49,11 @@ def check_round(body: JsonObject) -> None:
         where = f"/reps/{at}"
         if rep["arm"] not in measured:
             raise RefusedError("E_ARM_UNKNOWN", f"the round has no arm {rep['arm']!r}", where=f"{where}/arm")
+        _check_time(rep["started_at"], f"{where}/started_at")
+        _unique(rep["metrics"], "E_METRIC_TWICE", "a metric is listed twice", f"{where}/metrics")
         _check_records(rep, where)
         if not rep["warmup"]:
+            _check_observed(rep, where)
             for metric in rep["metrics"]:
                 measured[rep["arm"]].add((metric, rep["context"]))
     _check_measured(body, measured)
@@ -128,6 +132,29 @@ def _check_records(rep: JsonObject, where: str) -> None:
                 f"{metric} needs the columns {', '.join(missing)}",
                 where=f"{where}/records",
             )
+
+
+def _check_observed(rep: JsonObject, where: str) -> None:
+    """Refuse a repetition in which nothing was measured, however well-formed it is."""
+    records = rep["records"]
+    succeeded = records.get("ok")
+    if succeeded is not None and not any(succeeded):
+        raise RefusedError(
+            "E_ALL_FAILED", "every request failed: there is nothing measured", where=f"{where}/records/ok"
+        )
+    for metric in rep["metrics"]:
+        columns = [records[name] for name in METRICS[metric].columns]
+        if any(None in column for column in columns):
+            rows = zip(succeeded or [True] * len(columns[0]), *columns, strict=True)
+            if not any(ok and None not in cells for ok, *cells in rows):
+                raise RefusedError("E_EMPTY_RESULTS", f"no record gives a {metric}", where=f"{where}/records")
+
+
+def _check_time(text: str, where: str) -> None:
+    try:
+        parse_time(text, what="started_at")
+    except MalformedError as err:
+        raise RefusedError(err.code, err.message, where=where) from err
 
 
 _COLUMNS = {name: frozenset(metric.columns) for name, metric in METRICS.items()}

@@ -66,13 +66,11 @@ def decode_snapshot(raw: bytes, store: Store) -> State | None:
     checksum, _, body = raw.partition(b"\n")
     if hashlib.sha256(body).hexdigest().encode() != checksum:
         return None
-    value = orjson.loads(body)
-    if value["version"] != _VERSION:
-        return None
     try:
-        return _restore(value, store)
-    except LedgerError:
-        return None
+        value = orjson.loads(body)
+        return _restore(value, store) if value["version"] == _VERSION else None
+    except (LedgerError, ValueError, KeyError, TypeError, IndexError, AttributeError):
+        return None  # another release's, or another ledger's: the receipts say it all
 
 
 def _restore(value: dict[str, Any], store: Store) -> State:

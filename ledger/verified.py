@@ -5,14 +5,17 @@ Storage is never trusted, also not between verification and use: a `VerifiedLog`
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from ledger.errors import LedgerError, PolicyError, RefusedError, VerificationError, evidence
+from ledger.examine import check_form
 from ledger.receipt import Receipt, decode_receipt, file_digest
 from ledger.trust import Trust
 
 if TYPE_CHECKING:
+    from ledger.canonical import JsonObject
     from ledger.checkpoint import Checkpoint
     from ledger.note import NoteKey
     from ledger.store import Store
@@ -114,15 +117,23 @@ class VerifiedLog:
         """Roles in force at `index`, replayed from the receipts before it. Signatures are not verified here.
 
         Raises:
-            RefusedError: ``E_NO_GENESIS``, or a ``keys`` statement that could not be put into force.
+            RefusedError: ``E_NO_GENESIS``.
+            VerificationError: a ``keys`` statement that cannot be put into force.
         """
         if self.entries[0].kind != "genesis":
             raise RefusedError("E_NO_GENESIS", "the ledger does not start with a genesis statement", index=0)
-        trust = Trust.from_genesis(self.receipt(0).statement.body)
-        for entry in self.entries[1:index]:
-            if entry.kind == "keys":
-                trust.apply_keys(self.receipt(entry.index).statement.body)
+        with evidence():
+            trust = Trust.from_genesis(self._well_formed(0))
+            for entry in self.entries[1:index]:
+                if entry.kind == "keys":
+                    trust.apply_keys(self._well_formed(entry.index))
         return trust
+
+    def _well_formed(self, index: int) -> JsonObject:
+        statement = self.receipt(index).statement
+        with evidence(index):
+            check_form(statement)
+        return statement.body
 
     def find(self, reference: str) -> int:
         """Index of the receipt that a person means: an index, or the start of a receipt file's SHA-256.
@@ -130,7 +141,7 @@ class VerifiedLog:
         Raises:
             RefusedError: ``E_REFERENCE`` when it names none or several.
         """
-        if reference.isascii() and reference.isdecimal() and int(reference) < len(self.entries):
+        if _INDEX.fullmatch(reference) and int(reference) < len(self.entries):
             return int(reference)
         wanted = reference.lower()
         found = [entry.index for entry in self.entries if entry.digest.hex().startswith(wanted)]
@@ -144,6 +155,7 @@ class VerifiedLog:
 
 
 _SHORTEST_PREFIX = 4
+_INDEX = re.compile("0|[1-9][0-9]{0,18}", re.ASCII)
 
 
 @dataclass(slots=True, kw_only=True)

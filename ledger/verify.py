@@ -17,7 +17,6 @@ The quick mode does 1 to 3, the chain of 4, and 5 to 7: no producer's signature,
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from ledger.admission import State, read_genesis
@@ -93,10 +92,14 @@ class _Auditor:
         if checkpoint is None:
             return result
         result.checkpoint = checkpoint
+        if checkpoint.size == 0:
+            self._find(VerificationError("E_NO_GENESIS", "the checkpoint counts no receipt", where=CHECKPOINT))
         run = self._run_quick if result.mode == "quick" else self._run_full
         for index in run(checkpoint.size):
             if progress and (index + 1) % _PROGRESS_EVERY == 0:
                 progress(index + 1, checkpoint.size)
+        if progress:
+            progress(checkpoint.size, checkpoint.size)
         self._check_root(checkpoint)
         self._check_since(checkpoint)
         self._flag_gaps()
@@ -123,9 +126,7 @@ class _Auditor:
             return raw
         if not self._store.tail(0):
             raise StorageError("E_NO_LEDGER", "there is no ledger here: no checkpoint and no receipts")
-        self._find(
-            VerificationError("E_CHECKPOINT_MISSING", "there are receipts, but no checkpoint", where="checkpoint")
-        )
+        self._find(VerificationError("E_CHECKPOINT_MISSING", "there are receipts, but no checkpoint", where=CHECKPOINT))
         return None
 
     def _read_genesis(self) -> None:
@@ -162,17 +163,17 @@ class _Auditor:
                     VerificationError(
                         "E_LEDGER_KEY",
                         "no key to verify the checkpoint with: the genesis names none",
-                        where="checkpoint",
+                        where=CHECKPOINT,
                     )
                 )
                 return checkpoint
             self._result.vkey = self._key.vkey
             open_checkpoint(raw, self._key)
         except MalformedError as err:
-            self._find(err.at(where="checkpoint"))
+            self._find(err.at(where=CHECKPOINT))
             return None
         except VerificationError as err:
-            self._find(err.at(where="checkpoint"))
+            self._find(err.at(where=CHECKPOINT))
         return checkpoint
 
     # Step 4: receipt by receipt.
@@ -207,30 +208,32 @@ class _Auditor:
             yield index
 
     def _judge(self, index: int, item: Examined) -> None:
-        entry = Entry(index=index, digest=item.digest, kind=item.kind, identity=item.identity)
         if item.seal is None:
             self._state.intact = False
         else:
             self._check_seal(index, item.seal)
             self._check_time(index, item.seal.sealed_at)
             self._result.kinds[item.kind] = self._result.kinds.get(item.kind, 0) + 1
-        if item.claim is None:
-            self._take_problem(item.problem)
-            self._take_in(entry)
-            return
-        try:
-            attested = self._state.admit(item.claim)
-            self._state.add(item.digest, item.claim)
-        except (MalformedError, RefusedError) as err:
-            self._find(err, index)
-            self._take_in(entry)
-        else:
-            self._entries.append(replace(entry, attested=attested))
+        attested = self._take_claim(index, item)
+        self._entries.append(
+            Entry(index=index, digest=item.digest, kind=item.kind, identity=item.identity, attested=attested)
+        )
 
-    def _take_problem(self, problem: Finding | None) -> None:
-        if problem is not None:
-            unknown = problem.error == PolicyError.__name__
-            (self._result.unknown if unknown else self._result.findings).append(problem)
+    def _take_claim(self, index: int, item: Examined) -> bool:
+        """Take a receipt into the state, whole or as a file; returns whether it is attested."""
+        if item.claim is not None:
+            try:
+                attested = self._state.admit(item.claim)
+                self._state.add(item.digest, item.claim)
+            except (MalformedError, RefusedError) as err:
+                self._find(err, index)
+            else:
+                return attested
+        elif item.problem is not None:
+            unknown = item.problem.error == PolicyError.__name__
+            (self._result.unknown if unknown else self._result.findings).append(item.problem)
+        self._state.add_file(item.digest)
+        return False
 
     def _take_missing(self, index: int, problem: Finding) -> bool:
         """Go on behind a hole; stop at the end of a truncated ledger."""
@@ -291,13 +294,13 @@ class _Auditor:
         if root == checkpoint.root:
             return
         # With an unbroken chain, every file but the last is held by its successor's prev.
-        chained = all(item.code not in _CHAIN_CODES for item in self._result.findings)
+        chained = not any(item.code in _CHAIN_CODES or item.where == CHECKPOINT for item in self._result.findings)
         self._find(
             RootMismatchError(
                 "E_ROOT",
                 f"the receipts hash to root {root.hex()}, the checkpoint commits to {checkpoint.root.hex()}"
                 + ("; the chain is unbroken, so it is the last receipt that differs" if chained else ""),
-                where="checkpoint",
+                where=CHECKPOINT,
             ),
             checkpoint.size - 1 if chained and checkpoint.size else None,
         )
@@ -329,15 +332,15 @@ class _Auditor:
             )
 
     def _flag_gaps(self) -> None:
-        if self._result.findings:
-            return  # an altered receipt looks like a gap
+        if self._result.findings or self._result.unknown:
+            return  # an altered receipt, and one that cannot be judged, look like a gap
         for keyid, numbering in sorted(self._state.producers.items()):
             gaps = numbering.gaps()
             if gaps:
                 self._result.flags.append(
                     Finding(
                         code="F_SEQ_GAP",
-                        message=f"{keyid} signed statements {_list_numbers(gaps)} that are not in the ledger: "
+                        message=f"{keyid} signed statements {_list_runs(gaps)} that are not in the ledger: "
                         "dropped, or never handed in",
                     )
                 )
@@ -364,11 +367,12 @@ class _Auditor:
             say(f"{len(strays)} file(s) that are no part of the ledger, such as receipts/{strays[0]}")
 
 
+CHECKPOINT = "checkpoint"
 _PROGRESS_EVERY = 512
 _CHAIN_CODES = {"E_CHAIN", "E_INDEX", "E_RECEIPT", "E_JSON", "E_CANONICAL", "E_RECEIPT_MISSING"}
-_MOST_NUMBERS = 10
+_MOST_RUNS = 10
 
 
-def _list_numbers(numbers: Sequence[int]) -> str:
-    head = ", ".join(map(str, numbers[:_MOST_NUMBERS]))
-    return head + (f" and {len(numbers) - _MOST_NUMBERS} more" if len(numbers) > _MOST_NUMBERS else "")
+def _list_runs(runs: Sequence[tuple[int, int]]) -> str:
+    texts = [str(first) if first == last else f"{first} to {last}" for first, last in runs[:_MOST_RUNS]]
+    return ", ".join(texts) + (f" and {len(runs) - _MOST_RUNS} more runs" if len(runs) > _MOST_RUNS else "")

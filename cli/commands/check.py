@@ -54,10 +54,11 @@ def verify(
     if origin and result.checkpoint and result.checkpoint.origin != origin:
         text = f"rungbook.toml says {origin!r}, the checkpoint says {result.checkpoint.origin!r}"
         result.findings.append(Finding.of(ChainError("E_ORIGIN", text, where="checkpoint")))
-    if as_json:
-        output.write_json("verify", _to_json(result))
-    else:
-        _print(result)
+    with output.unread_is_no_error():
+        if as_json:
+            output.write_json("verify", _to_json(result))
+        else:
+            _print(result)
     if result.findings:
         raise typer.Exit(REFUTED)
     if result.unknown:

@@ -57,8 +57,8 @@ def show(
     as_json: JsonOption = False,
 ) -> None:
     """Show a key's id and its public half."""
-    raw = read_input(file)
-    public = load_private_key(file).public if raw.startswith(_PRIVATE_HEAD) else load_public_key(file)
+    is_private = read_input(file).startswith(_PRIVATE_HEAD)
+    public = load_private_key(file).public if is_private else load_public_key(file)
     _print_key(public, str(file), as_json=as_json)
 
 
@@ -86,4 +86,9 @@ def _new_passphrase() -> bytes:
         return given.encode()
     if not sys.stdin.isatty():
         raise PolicyError("E_PASSPHRASE", f"--encrypt needs a terminal to ask at, or {PASSPHRASE_VARIABLE}")
-    return str(typer.prompt("Passphrase", hide_input=True, confirmation_prompt=True)).encode()
+    import getpass  # noqa: PLC0415 - only for a person at a terminal
+
+    first = getpass.getpass("Passphrase: ")
+    if not first or getpass.getpass("Confirm passphrase: ") != first:
+        raise PolicyError("E_PASSPHRASE", "the passphrase is empty, or was not repeated")
+    return first.encode()

@@ -15,10 +15,11 @@ from cli.outcome import write_whole
 from cli.status import reports_errors
 from ledger import receipt as receipt_format
 from ledger.canonical import JsonObject
-from ledger.errors import LedgerError, RefusedError
+from ledger.errors import LedgerError, MalformedError, PolicyError, RefusedError
+from ledger.examine import check_form, examine
 from ledger.receipt import Receipt
-from ledger.statement import export_envelope, verify_signature
-from ledger.trust import Trust
+from ledger.round import check_round
+from ledger.statement import export_envelope
 from ledger.verified import VerifiedLog
 from ledger.verify import verify
 
@@ -70,21 +71,24 @@ def _summary(opened: VerifiedLog, index: int) -> JsonObject:
 
 
 def _what(receipt: Receipt) -> str:
-    kind, body = receipt.statement.kind, receipt.statement.predicate.get(receipt.statement.kind)
-    if not isinstance(body, dict):
-        return ""
-    if kind == "genesis":
+    statement = receipt.statement
+    try:
+        check_form(statement)
+    except PolicyError:
+        return ""  # of a newer release
+    except MalformedError as err:
+        return f"does not make sense: {err}"
+    body = statement.body
+    if statement.kind == "genesis":
         return str(body["origin"])
-    if kind == "keys":
+    if statement.kind == "keys":
         return "; ".join(_change_text(change) for change in body["changes"])
-    if kind == "round":
-        slot = body["slot"]
-        arms = "+".join(arm["role"] for arm in body["arms"])
-        return (
-            f"{body['purpose']} {arms}  {slot['project']} · {slot['node']} · {slot['quant']} · "
-            f"{slot['context']} · {slot['metric']}"
-        )
-    return ""
+    slot = body["slot"]
+    arms = "+".join(arm["role"] for arm in body["arms"])
+    return (
+        f"{body['purpose']} {arms}  {slot['project']} · {slot['node']} · {slot['quant']} · "
+        f"{slot['context']} · {slot['metric']}"
+    )
 
 
 def _change_text(change: JsonObject) -> str:
@@ -108,8 +112,8 @@ def show(
     index = opened.find(reference)
     receipt = opened.receipt(index)
     standing = _standing(opened, index, receipt)
-    body = receipt.statement.predicate.get(receipt.statement.kind)
-    facts = facts_to_json(round_facts(body)) if receipt.statement.kind == "round" and isinstance(body, dict) else []
+    body = _sound_round(receipt)
+    facts = facts_to_json(round_facts(body)) if body else []
     if as_json:
         output.write_json(
             "show",
@@ -131,8 +135,21 @@ def show(
     for item in receipt.signed.signatures:
         typer.echo(f"signed by  {item.keyid}")
     typer.echo(f"standing   {standing}")
-    if receipt.statement.kind == "round" and isinstance(body, dict):
+    if body:
         _print_round(body, facts)
+
+
+def _sound_round(receipt: Receipt) -> JsonObject | None:
+    """What a round says, when facts can be computed from it."""
+    statement = receipt.statement
+    if statement.kind != "round":
+        return None
+    try:
+        check_form(statement)
+        check_round(statement.body)
+    except (MalformedError, RefusedError):
+        return None
+    return statement.body
 
 
 def _standing(opened: VerifiedLog, index: int, receipt: Receipt) -> str:
@@ -141,21 +158,12 @@ def _standing(opened: VerifiedLog, index: int, receipt: Receipt) -> str:
         return "in force"
     try:
         trust = opened.roles_before(index)
-        for item in receipt.signed.signatures:
-            if item.keyid not in trust.known:
-                raise RefusedError("E_KEY_UNKNOWN", f"{item.keyid} never had a role in this ledger")
-            verify_signature(receipt.statement, item, trust.known[item.keyid])
-        return _authorised(trust, receipt)
+        claim = examine(receipt.signed, trust.known)
+        attested = trust.authorise(claim.kind, claim.node, claim.signers)
     except LedgerError as err:
-        return f"refuted: {err}; run rungbook verify"
-
-
-def _authorised(trust: Trust, receipt: Receipt) -> str:
-    kind = receipt.statement.kind
-    signers = [item.keyid for item in receipt.signed.signatures]
-    node = receipt.statement.body["slot"]["node"] if kind == "round" else ""
-    attested = trust.authorise(kind, node, signers)
-    if kind != "round":
+        word = "unknown" if isinstance(err, PolicyError) else "refuted"
+        return f"{word}: {err}; run rungbook verify"
+    if claim.kind != "round":
         return "in force"
     return "attested" if attested else "measured"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +11,9 @@ import typer
 from cli import output
 from cli.context import (
     CONFIG,
+    LEDGER_PASSPHRASE_VARIABLE,
     LOCAL_CONFIG,
+    PASSPHRASE_VARIABLE,
     Ledger,
     find_ledger,
     load_private_key,
@@ -31,7 +34,7 @@ from ledger.store.disk import storage_errors
 
 _CONFIG_TEXT = """\
 # Published with the ledger: no secrets and no paths of one machine.
-origin = "{origin}"
+origin = {origin}
 
 # Defaults for rungbook append --slot …, --weights and --harness:
 # [slot]
@@ -42,6 +45,7 @@ origin = "{origin}"
 # weights = "SHA-256 of the weights file"
 # harness = "SHA-256 of the benchmark program"
 """
+ROLES = ("scorer", "contributor", "maintainer")
 _ATTRIBUTES = f"{RECEIPTS}/** -text\n"
 
 
@@ -70,7 +74,7 @@ def init(
     """Make a ledger: its genesis receipt, its first checkpoint, and rungbook.toml."""
     check_name(origin)
     roots = [load_private_key(path) for path in root_key]
-    sealing = load_private_key(ledger_key)
+    sealing = load_private_key(ledger_key, LEDGER_PASSPHRASE_VARIABLE, PASSPHRASE_VARIABLE)
     maintainers = [load_public_key(path) for path in maintainer or []] or [key.public for key in roots]
     body: JsonObject = {
         "origin": origin,
@@ -115,12 +119,16 @@ def _write_files(folder: Path, origin: str, ledger_key: Path) -> None:
     local = folder / LOCAL / LOCAL_CONFIG
     with storage_errors("write", folder):
         if not config.exists():
-            config.write_text(_CONFIG_TEXT.format(origin=origin))
+            config.write_text(_CONFIG_TEXT.format(origin=_quote(origin)))
         present = attributes.read_text() if attributes.exists() else ""
         if _ATTRIBUTES not in present:
             attributes.write_text(present + _ATTRIBUTES)
-        quoted = str(ledger_key.absolute()).replace("\\", "\\\\").replace('"', '\\"')
-        local.write_text(f'ledger_key = "{quoted}"\n')
+        local.write_text(f"ledger_key = {_quote(str(ledger_key.absolute()))}\n")
+
+
+def _quote(text: str) -> str:
+    """A TOML string; for these characters it is written as JSON writes it."""
+    return json.dumps(text)
 
 
 @reports_errors
@@ -132,15 +140,15 @@ def grant(
     node: Annotated[list[str] | None, typer.Option(metavar="NODE", help="Node of a scorer; repeat it.")] = None,
     reason: Annotated[str, typer.Option(metavar="TEXT", help="Kept in the receipt.")] = "",
     output_file: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Do not seal: write the attested statement.")
-    ] = None,
+        str, typer.Option("--output", "-o", metavar="FILE", help="Do not seal: write the attested statement.")
+    ] = "",
     ledger: LedgerOption = None,
     ledger_key: LedgerKeyOption = None,
     lock_timeout: LockTimeoutOption = LOCK_TIMEOUT_S,
     as_json: JsonOption = False,
 ) -> None:
     """Give a key a role, from this receipt on. A scorer is granted named nodes; granting again adds nodes."""
-    change: JsonObject = {"action": "grant", "role": role, "key": load_public_key(pub).openssh}
+    change: JsonObject = {"action": "grant", "role": _check_role(role), "key": load_public_key(pub).openssh}
     if role == "scorer":
         if not node:
             raise RefusedError("E_NODE_MISSING", "a scorer is granted named nodes: give --node", where="--node")
@@ -160,18 +168,24 @@ def revoke(
     key: KeyOption,
     reason: Annotated[str, typer.Option(metavar="TEXT", help="Kept in the receipt.")] = "",
     output_file: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Do not seal: write the attested statement.")
-    ] = None,
+        str, typer.Option("--output", "-o", metavar="FILE", help="Do not seal: write the attested statement.")
+    ] = "",
     ledger: LedgerOption = None,
     ledger_key: LedgerKeyOption = None,
     lock_timeout: LockTimeoutOption = LOCK_TIMEOUT_S,
     as_json: JsonOption = False,
 ) -> None:
     """Take a role from a key, from this receipt on. What it signed before stays valid."""
-    change: JsonObject = {"action": "revoke", "role": role, "key": load_public_key(pub).openssh}
+    change: JsonObject = {"action": "revoke", "role": _check_role(role), "key": load_public_key(pub).openssh}
     _change_keys(
         change, reason, key, find_ledger(ledger), output_file, ledger_key, lock_timeout=lock_timeout, as_json=as_json
     )
+
+
+def _check_role(role: str) -> str:
+    if role not in ROLES:
+        raise RefusedError("E_ROLE_NAME", f"there is no role {role!r}; known: {', '.join(ROLES)}", where="--role")
+    return role
 
 
 def _change_keys(
@@ -179,7 +193,7 @@ def _change_keys(
     reason: str,
     keys: list[Path],
     ledger: Ledger,
-    output_file: Path | None,
+    output_file: str,
     ledger_key: Path | None,
     *,
     lock_timeout: float,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
@@ -11,8 +12,8 @@ from cli import output
 from cli.context import Ledger, find_ledger, load_private_key, read_input
 from cli.inputs import ToolOptions, read_rounds
 from cli.options import JsonOption, KeyOption, LedgerKeyOption, LedgerOption, LockTimeoutOption
-from cli.outcome import INBOX, attest_drafts, report_sealed, write_envelopes
-from cli.status import reports_errors
+from cli.outcome import attest_drafts, report_sealed, write_envelopes
+from cli.status import REFUSED, reports_errors
 from ledger.canonical import parse_json
 from ledger.draft import Draft
 from ledger.errors import LedgerError, MalformedError, RefusedError
@@ -92,7 +93,10 @@ def append(
     )  # fmt: skip
     found = find_ledger(ledger)
     drafts, notes = _drafts(found, files or [], options, key)
-    sealed = found.writer(ledger_key, lock_timeout).append(drafts)
+    try:
+        sealed = found.writer(ledger_key, lock_timeout).append(drafts)
+    except (MalformedError, RefusedError) as err:
+        raise name_file(err, files or []) from err
     report_sealed(found, sealed, notes, as_json=as_json)
 
 
@@ -112,9 +116,8 @@ def attest(
     purpose: PurposeOption = "",
     extra: ExtraOption = None,
     target: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="FILE|DIR", help="Where to; default: the ledger's folder inbox."),
-    ] = None,
+        str, typer.Option("--output", "-o", metavar="FILE|DIR", help="Where to; default: the ledger's folder inbox.")
+    ] = "",
     ledger: LedgerOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -129,8 +132,10 @@ def attest(
     found = find_ledger(ledger)
     envelopes = [] if tool else _envelopes(files or [])
     if envelopes:
+        if options.given():
+            raise RefusedError("E_OPTION", f"{options.given()[0]} needs --from TOOL; an envelope says all of it itself")
         cosigned = [_cosign(item, key) for item in envelopes]
-        write_envelopes(cosigned, target, found.root / INBOX, as_json=as_json)
+        write_envelopes(cosigned, target, found, as_json=as_json)
         return
     drafts, notes = _drafts(found, files or [], options, key)
     for note in notes:
@@ -159,23 +164,30 @@ def seal(
     waiting, refused = _read_waiting(paths, skip_refused=skip_refused)
     sealed: list[Sealed] = []
     done: list[Path] = []
+    stopped: LedgerError | None = None
     step = 1 if skip_refused else MAX_GROUP
     for start in range(0, len(waiting), step):
         group = waiting[start : start + step]
+        files = [path for path, _ in group]
         try:
             sealed += log.append([signed for _, signed in group])
-        except (MalformedError, RefusedError) as err:
-            if not skip_refused:
-                raise _name_file(err, group) from err
-            refused.append(f"{group[0][0]}: {err}")
+        except LedgerError as err:
+            if not skip_refused or not isinstance(err, MalformedError | RefusedError):
+                stopped = name_file(err, files)
+                break
+            refused.append(f"{files[0]}: {err}")
             continue
-        done += [path for path, _ in group]
-    report_sealed(found, sealed, refused, as_json=as_json)
+        done += files
+    if sealed or not stopped:
+        with output.unread_is_no_error():
+            report_sealed(found, sealed, refused, as_json=as_json and not stopped)
     for path in done if remove else []:
         with storage_errors("remove", path):
             path.unlink()
+    if stopped:
+        raise stopped
     if refused:
-        raise typer.Exit(5)
+        raise typer.Exit(REFUSED)
 
 
 def _drafts(ledger: Ledger, files: list[Path], options: ToolOptions, keys: list[Path]) -> tuple[list[Draft], list[str]]:
@@ -227,9 +239,16 @@ def _producer_order(signed: SignedStatement) -> tuple[str, int]:
     return str(keyid), seq if isinstance(seq, int) else -1
 
 
-def _name_file(error: LedgerError, group: list[tuple[Path, SignedStatement]]) -> LedgerError:
-    """The error, with the file instead of the position in the group."""
+def name_file(error: LedgerError, files: Sequence[Path]) -> LedgerError:
+    """The error, with the file that it is about instead of the position in the group."""
+    if error.index is not None or not files:
+        return error
     position, _, rest = error.where.removeprefix("/").partition("/")
-    at = int(position) if len(group) > 1 and position.isdecimal() else 0
-    pointer = f"/{rest}" if len(group) > 1 and rest else error.where if len(group) == 1 else ""
-    return type(error)(error.code, error.message, where=f"{group[at][0]} {pointer}".strip())
+    if len(files) == 1:
+        place = error.where
+    elif position.isdecimal() and int(position) < len(files):
+        place = f"/{rest}" if rest else ""
+    else:
+        return error
+    file = files[int(position)] if len(files) > 1 else files[0]
+    return type(error)(error.code, error.message, where=f"{file} {place}".strip())

@@ -43,8 +43,11 @@ def _parse_rows(raw: bytes, what: str) -> list[JsonObject]:
     if raw.lstrip()[:1] == b"[":
         rows = parse_json(raw, what=what, fractions=True)
     else:
-        lines = [line for line in raw.split(b"\n") if line.strip()]
-        rows = [parse_json(line, what=f"{what}, line {at}", fractions=True) for at, line in enumerate(lines, 1)]
+        rows = [
+            parse_json(line, what=f"{what}, line {at}", fractions=True)
+            for at, line in enumerate(raw.split(b"\n"), 1)
+            if line.strip()
+        ]
     if not rows:
         raise MalformedError("E_EMPTY_RESULTS", "the file holds no test", where=what)
     for at, row in enumerate(rows):
@@ -169,4 +172,6 @@ def _compare_reported(row: JsonObject, tokens: int, samples: list[int]) -> tuple
 def _differs(printed: Any, computed: Fraction) -> bool:  # noqa: ANN401 - whatever the file holds
     if isinstance(printed, bool) or not isinstance(printed, int | NumberText):
         return printed is not None
+    if isinstance(printed, int):  # a whole number may be cut off
+        return abs(printed - computed) >= 1
     return abs(Fraction(printed) - computed) > computed * _PRINTED_TOLERANCE
