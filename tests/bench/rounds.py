@@ -14,13 +14,17 @@ import hashlib
 import random
 from typing import TYPE_CHECKING, Any
 
+from ledger.draft import Draft
 from ledger.keys import PrivateKey
-from ledger.log import Draft, Log
+from ledger.log import Log
 from ledger.store.directory import DirectoryStore
+from ledger.store.disk import Disk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from ledger.snapshot import SnapshotFile
 
 ORIGIN = "bench.example/ledger"
 NODE = "h200-sxm-8a"
@@ -195,20 +199,36 @@ def grant() -> Draft:
     return Draft(kind="keys", body={"changes": [change]}, signers=[ROOT_KEY])
 
 
-def open_log(folder: Path) -> Log:
+class CarelessDisk(Disk):
+    """Writes without fsync: for ledgers that are only made to be read."""
+
+    def write(self, path: Path, data: bytes) -> None:
+        with path.open("xb") as handle:
+            handle.write(data)
+
+    def sync_folder(self, path: Path) -> None:
+        pass
+
+
+def open_log(folder: Path, disk: Disk | None = None, snapshot: SnapshotFile | None = None) -> Log:
     """The writer of a benchmark's ledger."""
     anchor = MemoryAnchor()
-    return Log(DirectoryStore(folder), LEDGER_KEY, lambda _: anchor, clock=Clock())
+    return Log(DirectoryStore(folder, disk), LEDGER_KEY, lambda _: anchor, clock=Clock(), snapshot=snapshot)
 
 
-def make_ledger(folder: Path, rounds: int) -> Log:
-    """Write a ledger of `rounds` rounds behind its genesis and the grant."""
-    log = open_log(folder)
+def start_ledger(folder: Path, disk: Disk | None = None) -> Log:
+    """A ledger with its genesis and the grant that lets the scorer attest."""
+    log = open_log(folder, disk)
     log.create(ORIGIN, genesis())
     log.append([grant()])
+    return log
+
+
+def make_ledger(folder: Path, rounds: int) -> None:
+    """Write a ledger of `rounds` rounds behind its genesis and the grant, quickly."""
+    log = start_ledger(folder, CarelessDisk())
     for first in range(0, rounds, GROUP):
         log.append([draft(number) for number in range(first, min(first + GROUP, rounds))])
-    return log
 
 
 def receipt_files(folder: Path) -> Iterator[Path]:

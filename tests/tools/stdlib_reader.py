@@ -26,7 +26,7 @@ def sha256(data: bytes) -> bytes:
 
 def root_hash(leaves: list[bytes]) -> bytes:
     """RFC 6962: split at the largest power of two below the number of leaves."""
-    if len(leaves) < 2:  # noqa: PLR2004 - nothing to split
+    if len(leaves) < 2:
         return leaves[0] if leaves else sha256(b"")
     split = 1
     while split * 2 < len(leaves):

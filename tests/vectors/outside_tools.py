@@ -31,3 +31,8 @@ def status(*command: str | Path, cwd: Path | None = None) -> int:
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False, cwd=cwd)
     print(done.stdout, done.stderr)  # noqa: T201 - pytest shows it with a failed assertion
     return done.returncode
+
+
+def output(*command: str | Path) -> str:
+    """Standard output of a command that must succeed."""
+    return subprocess.run([str(word) for word in command], capture_output=True, text=True, check=True).stdout

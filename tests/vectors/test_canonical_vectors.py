@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import orjson
 import pytest
 import rfc8785
@@ -9,8 +11,11 @@ import rfc8785
 from ledger import canonical
 from ledger.errors import MalformedError
 
-EQUAL = {
-    "keys sort by code unit": ({"b": 1, "a": 2, "B": 3, "": 4, "a0": 5, "~": 6}, b'{"":4,"B":3,"a":2,"a0":5,"b":1,"~":6}'),
+EQUAL: dict[str, tuple[Any, bytes]] = {
+    "keys sort by code unit": (
+        {"b": 1, "a": 2, "B": 3, "": 4, "a0": 5, "~": 6},
+        b'{"":4,"B":3,"a":2,"a0":5,"b":1,"~":6}',
+    ),
     "largest integer": (2**53 - 1, b"9007199254740991"),
     "smallest integer": (-(2**53) + 1, b"-9007199254740991"),
     "zero": (0, b"0"),

@@ -144,9 +144,7 @@ def test_envelopes_are_the_golden_ones(index: int) -> None:
 @pytest.mark.parametrize("index", range(3))
 def test_proof_bundles_are_the_golden_ones_and_hold(index: int) -> None:
     hashes = tuple(make_tree().inclusion_proof(index))
-    bundle = ProofBundle(
-        receipt=make_receipts()[index], index=index, hashes=hashes, checkpoint=make_checkpoint(3)
-    )
+    bundle = ProofBundle(receipt=make_receipts()[index], index=index, hashes=hashes, checkpoint=make_checkpoint(3))
     assert [b64encode(digest) for digest in hashes] == FACTS["inclusion"][str(index)]
     assert encode_proof(bundle) == golden.read(golden.PROOFS[index])
     assert decode_proof(golden.read(golden.PROOFS[index])) == bundle
@@ -164,7 +162,9 @@ def test_a_golden_leaf_hash_leads_to_the_golden_root(index: int) -> None:
 def test_the_consistency_proof_is_the_golden_one_and_holds() -> None:
     proof = make_tree().consistency_proof(2, 3)
     assert [b64encode(digest) for digest in proof] == FACTS["consistency_2_3"]
-    old, new = (open_checkpoint(golden.read(name), golden.LEDGER_KEY) for name in ("checkpoint.2", "receipts/checkpoint"))
+    old, new = (
+        open_checkpoint(golden.read(name), golden.LEDGER_KEY) for name in ("checkpoint.2", "receipts/checkpoint")
+    )
     check_consistency(old.size, new.size, old.root, new.root, proof)
 
 

@@ -14,9 +14,7 @@ from ledger.note import NoteKey, encode_note, open_note, parse_note, parse_vkey,
 from ledger.proof import decode_proof
 from ledger.strict import b64decode, b64encode
 
-CRYPTOGRAPHY = (
-    "If you think cryptography is the answer to your problem,\nthen you don't know what your problem is.\n"
-)
+CRYPTOGRAPHY = "If you think cryptography is the answer to your problem,\nthen you don't know what your problem is.\n"
 # verifier key, text, signature
 NOTES = {
     "example.com/foo": (
@@ -49,7 +47,8 @@ ledger.example/bench
 REAQJ7M+QKPLts6Xg/6Q966w3LzcnCRGLJxUssbg6D8=
 
 — ledger.example/bench znwVU0TTlM4xl12Md3RJF6tFrXKj7EUIb45YecDHvBDjk9NNDsYO4E9ZdXy0I+oRyg1KKOPsBpvKKPLgDgW1EJerhgg=
-— witness.example/w1 BNLYMwAAAABlU/EADJON/vrYCnBBgFFSWik2nrazTXFxq3X+PSQUNl2Zg0NnafFSD2K9q2cvybP1gSabTl8O/FmiFvkSNX/cWYZUCQ==
+— witness.example/w1 \
+BNLYMwAAAABlU/EADJON/vrYCnBBgFFSWik2nrazTXFxq3X+PSQUNl2Zg0NnafFSD2K9q2cvybP1gSabTl8O/FmiFvkSNX/cWYZUCQ==
 """
 SAMPLE_HASH = "XcnaeacGWamtVZy3Ad7ZoqudgjqtL0lgz+Nw7/RgQyg="
 SAMPLE_CHECKPOINT = SAMPLE.partition("\n\n")[2].encode()
@@ -165,7 +164,7 @@ BROKEN = {
     "no empty line": "text\n— a AAAAAAA=\n",
     "no final newline": "text\n\n— a AAAAAAA=",
     "a hyphen for the dash": "text\n\n- a AAAAAAA=\n",
-    "an en dash": "text\n\n– a AAAAAAA=\n",
+    "an en dash": "text\n\n\u2013 a AAAAAAA=\n",
     "no space after the dash": "text\n\n—a AAAAAAA=\n",
     "two spaces after the dash": "text\n\n—  a AAAAAAA=\n",
     "two spaces before the signature": "text\n\n— a  AAAAAAA=\n",

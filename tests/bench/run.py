@@ -1,0 +1,45 @@
+"""The benchmarks: `make bench`. Each table says what was measured, the floor or the peer beside it, and the target.
+
+Sizes come from the environment: BENCH_RECEIPTS (20000), BENCH_REPEATS (3), BENCH_COMMITS (30). The ledger is generated
+by `tests.bench.rounds`; everything lies in a temporary folder that is removed at the end.
+"""
+
+from __future__ import annotations
+
+import platform
+import tempfile
+import time
+from pathlib import Path
+
+from tests.bench import appending, starting, validation, verification
+from tests.bench.measure import number
+from tests.bench.rounds import make_ledger
+
+
+def main() -> None:
+    """Run all of them."""
+    receipts, repeats, commits = (
+        number("BENCH_RECEIPTS", 20_000),
+        number("BENCH_REPEATS", 3),
+        number("BENCH_COMMITS", 30),
+    )
+    began = time.perf_counter()
+    print(f"Python {platform.python_version()}, {platform.machine()}; {receipts} receipts, {repeats} repeats")
+    with tempfile.TemporaryDirectory(prefix="rungbook-bench-") as name:
+        folder = Path(name)
+        validation.run(5 * repeats)
+        (folder / "append").mkdir()
+        appending.run(folder / "append", commits)
+        (folder / "start").mkdir()
+        starting.run(folder / "start", 5 * repeats)
+        large = folder / "large"
+        large.mkdir()
+        make_ledger(large, receipts - 2)
+        print(f"\n(generated in {time.perf_counter() - began:.0f} s)")
+        verification.run(large, repeats)
+        appending.open_large(large, repeats)
+    print(f"\n{time.perf_counter() - began:.0f} s in all")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,295 @@
+"""From the rows of a tool's files to a round: what is taken, what must be given, what must not differ."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ledger.errors import RefusedError
+from ledger.ingest.adapter import Row
+from ledger.ingest.build import RoundOptions, Run, build_round, read_slot
+from ledger.metrics import METRICS
+from ledger.round import check_round
+from ledger.schema import validate_slowly
+from tests.cli.samples import BINARY, CODE, SLOT, WEIGHTS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+ROW = Row(
+    number=0,
+    metrics=("prefill_tok_s",),
+    context=512,
+    workload={"depth": 0, "prompt_tokens": 512, "gen_tokens": 0},
+    records={"wall_ns": [5, 7], "prompt_tokens": [512, 512]},
+    wall_ns=12,
+    started_at="2026-11-29T20:00:00Z",
+    reported={"avg_ns": 6},
+    settings={"threads": "4"},
+    environment={"cpu": "one"},
+    weights={"name": "tiny"},
+    harness={"name": "a-bench", "version": "1"},
+    commit="abc1234",
+)
+OPTIONS = RoundOptions(tool="a-bench", slot=SLOT, code=CODE, weights=WEIGHTS, harness=BINARY)
+
+
+def row(**members: Any) -> Row:  # noqa: ANN401 - members of a row have any type
+    return replace(ROW, **members)
+
+
+def run(role: str = "main", name: str = "a.json", rows: Sequence[Row] = (ROW,), raw: bytes = b"raw") -> Run:
+    return Run(role=role, name=name, raw=raw, rows=rows)
+
+
+def options(**members: Any) -> RoundOptions:  # noqa: ANN401 - members of the options have any type
+    return replace(OPTIONS, **members)
+
+
+def pair() -> list[Run]:
+    return [run("main", "a.json"), run("candidate", "b.json", raw=b"other")]
+
+
+def refusal(runs: list[Run], given: RoundOptions = OPTIONS) -> RefusedError:
+    with pytest.raises(RefusedError) as caught:
+        build_round(runs, given)
+    return caught.value
+
+
+# What comes out.
+
+
+def test_a_built_round_satisfies_its_schema_and_its_checks() -> None:
+    body = build_round(pair(), OPTIONS).body
+    validate_slowly("round-input", body)
+    check_round(body)
+
+
+def test_every_row_becomes_a_repetition_in_the_order_of_the_runs() -> None:
+    runs = [run(rows=(ROW, row(number=1))), run("candidate", "b.json"), run("main", "c.json")]
+    reps = build_round(runs, OPTIONS).body["reps"]
+    assert [(rep["arm"], rep["order"], rep["source"]) for rep in reps] == [
+        ("main", 0, {"attachment": "a.json", "row": 0}),
+        ("main", 0, {"attachment": "a.json", "row": 1}),
+        ("candidate", 1, {"attachment": "b.json", "row": 0}),
+        ("main", 2, {"attachment": "c.json", "row": 0}),
+    ]
+    assert reps[0]["records"] == ROW.records
+    assert not any(rep["warmup"] for rep in reps)
+
+
+def test_arms_stand_in_the_order_in_which_they_first_ran() -> None:
+    runs = [run("candidate", "a.json"), run("main", "b.json"), run("candidate", "c.json")]
+    assert [arm["role"] for arm in build_round(runs, OPTIONS).body["arms"]] == ["candidate", "main"]
+
+
+def test_an_arm_has_its_code_its_settings_and_the_commit_that_the_tool_names() -> None:
+    assert build_round(pair(), OPTIONS).body["arms"][1] == {
+        "role": "candidate",
+        "code_sha256": CODE["candidate"],
+        "settings": {"threads": "4"},
+        "commit": "abc1234",
+    }
+
+
+def test_a_given_commit_comes_before_that_of_the_tool_and_none_is_left_out() -> None:
+    arms = build_round([run(), run("candidate", "b.json", [row(commit=None)])], options(commits={"main": "fed"})).body[
+        "arms"
+    ]
+    assert arms[0]["commit"] == "fed"
+    assert "commit" not in arms[1]
+
+
+def test_digests_are_joined_with_what_the_tool_says() -> None:
+    body = build_round(pair(), OPTIONS).body
+    assert body["weights"] == {"sha256": WEIGHTS, "name": "tiny"}
+    assert body["harness"] == {"sha256": BINARY, "name": "a-bench", "version": "1"}
+    assert body["protocol"] == {"name": "a-bench"}
+    assert body["slot"] == {**SLOT, "context": 512}
+
+
+def test_attachments_carry_the_digest_and_the_size_of_the_untouched_bytes() -> None:
+    assert build_round(pair(), OPTIONS).body["attachments"] == [
+        {"name": "a.json", "sha256": hashlib.sha256(b"raw").hexdigest(), "size": 3},
+        {"name": "b.json", "sha256": hashlib.sha256(b"other").hexdigest(), "size": 5},
+    ]
+
+
+def test_what_was_reported_is_kept_by_source_and_an_empty_report_is_left_out() -> None:
+    runs = [run(rows=(ROW, row(number=1, reported={})))]
+    assert build_round(runs, OPTIONS).body["reported"] == [
+        {"source": {"attachment": "a.json", "row": 0}, "values": {"avg_ns": 6}}
+    ]
+
+
+def test_everything_measured_but_the_slot_is_a_guard_once() -> None:
+    rows = (ROW, row(metrics=("wall", "gen_tok_s"), context=0), row(context=1024), row(metrics=("wall",), context=0))
+    assert build_round([run(rows=rows)], OPTIONS).body["guards"] == [
+        {"metric": "gen_tok_s", "context": 0},
+        {"metric": "prefill_tok_s", "context": 1024},
+        {"metric": "wall", "context": 0},
+    ]
+
+
+def test_a_round_of_the_slot_alone_has_no_guard() -> None:
+    assert build_round(pair(), OPTIONS).body["guards"] == []
+
+
+def test_further_members_are_added() -> None:
+    extra = {"overrides": [{"name": "margin", "value": "512"}], "protocol": {"name": "ab", "version": "2"}}
+    body = build_round(pair(), options(extra=extra)).body
+    assert {name: body[name] for name in extra} == extra
+
+
+# The id.
+
+
+def test_the_derived_id_is_that_of_the_contents() -> None:
+    first, again = (build_round(pair(), OPTIONS).body["id"] for _ in range(2))
+    assert first == again
+    assert first.startswith("a-bench-")
+    assert len(first) == len("a-bench-") + 24
+
+
+@pytest.mark.parametrize(
+    ("runs", "given"),
+    [
+        pytest.param(pair()[::-1], OPTIONS, id="order"),
+        pytest.param([pair()[0], run("candidate", "b.json", raw=b"others")], OPTIONS, id="bytes"),
+        pytest.param([pair()[0], run("candidate", "c.json", raw=b"other")], OPTIONS, id="name"),
+        pytest.param(pair(), options(purpose="reference"), id="purpose"),
+        pytest.param(pair(), options(weights="1" * 64), id="weights"),
+        pytest.param(pair(), options(harness="1" * 64), id="harness"),
+        pytest.param(pair(), options(slot={**SLOT, "quant": "F16"}), id="slot"),
+        pytest.param(pair(), options(code={**CODE, "main": "1" * 64}), id="code"),
+        pytest.param(pair(), options(commits={"main": "fed"}), id="commit"),
+        pytest.param(pair(), options(extra={"overrides": []}), id="extra"),
+    ],
+)
+def test_the_derived_id_changes_with_everything_that_the_round_says(runs: list[Run], given: RoundOptions) -> None:
+    assert build_round(runs, given).body["id"] != build_round(pair(), OPTIONS).body["id"]
+
+
+def test_a_given_id_is_taken() -> None:
+    assert build_round(pair(), options(round_id="nightly-7")).body["id"] == "nightly-7"
+
+
+# What must be given.
+
+
+def test_everything_that_is_missing_is_named_at_once() -> None:
+    error = refusal(pair(), RoundOptions(tool="a-bench", slot={}, code={}))
+    assert error.code == "E_MISSING"
+    wanted = [f"--slot {axis}=" for axis in SLOT] + ["--code main=", "--code candidate=", "--weights", "--harness"]
+    assert [option for option in wanted if option not in error.message] == []
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        (options(weights=""), "--weights"),
+        (options(harness=""), "--harness"),
+        (options(code={"main": CODE["main"]}), "--code candidate="),
+        (options(slot={**SLOT, "quant": ""}), "--slot quant="),
+    ],
+)
+def test_only_what_is_missing_is_named(given: RoundOptions, named: str) -> None:
+    message = refusal(pair(), given).message
+    assert named in message
+    assert message.count(" --") == 1
+
+
+def test_an_unknown_arm_is_refused() -> None:
+    error = refusal([run("baseline")])
+    assert (error.code, error.where) == ("E_ARM", "--arm")
+
+
+@pytest.mark.parametrize("axis", SLOT)
+def test_a_slot_lacks_no_axis(axis: str) -> None:
+    with pytest.raises(RefusedError) as caught:
+        read_slot({name: value for name, value in SLOT.items() if name != axis})
+    assert (caught.value.code, caught.value.where) == ("E_SLOT", "--slot")
+    assert axis in caught.value.message
+
+
+@pytest.mark.parametrize(
+    "context", ["x", "-1", "01", "1.0", "1e3", " 1", "\N{ARABIC-INDIC DIGIT THREE}", "\N{SUPERSCRIPT TWO}"]
+)
+def test_the_context_of_a_slot_is_a_plain_number(context: str) -> None:
+    with pytest.raises(RefusedError) as caught:
+        read_slot({**SLOT, "context": context})
+    assert caught.value.code == "E_SLOT"
+
+
+def test_a_context_of_0_is_a_context() -> None:
+    assert read_slot({**SLOT, "context": "0"})["context"] == 0
+
+
+def test_the_metric_of_a_slot_is_one_of_the_registry() -> None:
+    assert read_slot({**SLOT, "metric": "wall"})["metric"] == "wall"
+    with pytest.raises(RefusedError) as caught:
+        read_slot({**SLOT, "metric": "speed"})
+    assert all(name in caught.value.message for name in METRICS)
+
+
+# What a round has only once.
+
+
+@pytest.mark.parametrize(
+    ("member", "value", "what"),
+    [
+        ("environment", {"cpu": "two"}, "node"),
+        ("weights", {"name": "huge"}, "weights"),
+        ("harness", {"name": "a-bench", "version": "2"}, "tool"),
+    ],
+)
+@pytest.mark.parametrize("role", ["main", "candidate"])
+def test_runs_on_two_nodes_weights_or_tools_are_not_one_round(member: str, value: object, what: str, role: str) -> None:
+    error = refusal([run(), run(role, "b.json", [row(**{member: value})])])
+    assert error.code == "E_MIXED"
+    assert what in error.message
+    assert "two" in error.message or "huge" in error.message or "'2'" in error.message
+
+
+@pytest.mark.parametrize(
+    ("member", "value", "what"), [("settings", {"threads": "8"}, "settings"), ("commit", "fed", "commits")]
+)
+def test_runs_of_one_arm_have_one_commit_and_the_same_settings(member: str, value: object, what: str) -> None:
+    other = row(**{member: value})
+    error = refusal([run(), run("main", "b.json", [other])])
+    assert error.code == "E_MIXED"
+    assert f"the {what} of the arm main" in error.message
+    assert (
+        build_round([run(), run("candidate", "b.json", [other])], OPTIONS).body["arms"][1]["settings"] == other.settings
+    )
+
+
+def test_rows_of_one_file_are_held_to_the_same() -> None:
+    assert refusal([run(rows=(ROW, row(settings={})))]).code == "E_MIXED"
+
+
+def test_a_given_commit_settles_which_one_it_is() -> None:
+    runs = [run(), run("main", "b.json", [row(commit="fed")])]
+    assert build_round(runs, options(commits={"main": "abc"})).body["arms"][0]["commit"] == "abc"
+
+
+# Notes.
+
+
+def test_files_in_another_order_than_they_ran_are_noted_once_each() -> None:
+    times = ["2026-11-29T20:00:02Z", "2026-11-29T20:00:01Z", "2026-11-29T20:00:01Z", "2026-11-29T20:00:00Z"]
+    runs = [run("main", f"{at}.json", [row(started_at=time)]) for at, time in enumerate(times)]
+    notes = build_round(runs, OPTIONS).notes
+    assert [note.split(" is given")[0] for note in notes] == ["F_ORDER_TIME: 1.json", "F_ORDER_TIME: 3.json"]
+
+
+def test_notes_of_a_row_name_its_file_and_number() -> None:
+    built = build_round([run(rows=(ROW, row(number=1, notes=("F_X: odd", "F_Y: odder"))))], OPTIONS)
+    assert built.notes == ["a.json, row 1: F_X: odd", "a.json, row 1: F_Y: odder"]
+
+
+def test_a_round_in_order_has_no_note() -> None:
+    assert build_round(pair(), OPTIONS).notes == []
