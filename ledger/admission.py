@@ -233,5 +233,5 @@ def read_genesis(raw: bytes) -> Trust:
     statement = decode_receipt(raw).statement
     if statement.kind != "genesis":
         raise RefusedError("E_NO_GENESIS", "a ledger starts with a genesis statement", where="/predicateType")
-    schema.validate("genesis", statement.value)
+    schema.validate("genesis", statement.value, statement.raw)
     return Trust.from_genesis(statement.body)

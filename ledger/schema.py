@@ -17,7 +17,7 @@ import orjson
 
 from ledger.canonical import JsonObject, escape_pointer
 from ledger.errors import MalformedError, StorageError
-from ledger.schema_fast import Check, Schema, TextCheck, compile_check, compile_pattern, compile_text_check
+from ledger.schema_fast import Check, Schema, TextCheck, compile_pattern, compile_text_check, written_first
 from ledger.schema_pins import PINS
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def _file_name(name: str) -> str:
 @cache
 def fast_check(name: str) -> Check:
     """The compiled check: true only for valid values, and then every leaf is known to be in the canonical domain."""
-    return compile_check(load_schema(name), _resolve)
+    return written_first(fast_text_check(name))
 
 
 @cache

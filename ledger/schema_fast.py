@@ -61,8 +61,12 @@ def compile_pattern(pattern: str) -> re.Pattern[str]:
 
 
 def compile_check(schema: Schema, resolve: Resolver) -> Check:
-    """Like `compile_text_check`, for a value whose canonical text is still to be written."""
-    accepts = compile_text_check(schema, resolve)
+    """Like `compile_text_check`, for values of any kind."""
+    return written_first(compile_text_check(schema, resolve))
+
+
+def written_first(accepts: TextCheck) -> Check:
+    """A check of values that writes their canonical text and puts that to a check of texts."""
 
     def check(value: object) -> bool:
         try:

@@ -110,18 +110,17 @@ class DirectoryStore:
     @contextmanager
     def lock(self, timeout_s: float) -> Iterator[None]:
         """See `Store`. The lock is advisory and per machine: see LIMITS.md for network file systems."""
-        from filelock import FileLock, Timeout  # noqa: PLC0415 - 0.1 s to import, readers do not need it
+        from filelock import FileLock, Timeout  # noqa: PLC0415 - slow to import, and readers do not need it
 
         self.prepare_local()
-        guard = FileLock(self.local / "lock")
-        with storage_errors("lock the ledger", self.local / "lock"):
+        path = self.local / "lock"
+        guard = FileLock(path)
+        with storage_errors("lock the ledger", path):
             try:
                 guard.acquire(timeout=timeout_s)
             except Timeout as err:
                 raise ConflictError(
-                    "E_LOCKED",
-                    f"another process is writing; waited {timeout_s:g} s",
-                    where=str(self.local / "lock"),
+                    "E_LOCKED", f"another process is writing; waited {timeout_s:g} s", where=str(path)
                 ) from err
         try:
             yield

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ledger.admission import State
@@ -12,7 +13,7 @@ from ledger.checkpoint import parse_checkpoint
 from ledger.loading import load_state
 from ledger.store.directory import DirectoryStore
 from tests.bench.measure import Cost, cost, cpu_ratio, cpu_time, micro, milli, table, wall_ratio, wall_time
-from tests.bench.rounds import GROUP, draft, receipt_files, start_ledger
+from tests.bench.rounds import GROUP, draft, start_ledger
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,14 +60,13 @@ def run(folder: Path, commits: int) -> None:
     singles: list[Cost] = []
     signed: list[Cost] = []
     for number in range(commits):
-        item = draft(number)
-        singles.append(cost(lambda item=item: log.append([item])))
-        data = list(receipt_files(home))[-1].read_bytes()
-        signed.append(cost(lambda number=number, data=data: peer.commit(f"{number:05d}.json", data)))
-    groups = []
-    for first in range(commits, commits + _GROUPS * GROUP, GROUP):
-        items = [draft(number) for number in range(first, first + GROUP)]
-        groups.append(cost(lambda items=items: log.append(items)))
+        singles.append(cost(partial(log.append, [draft(number)])))
+        raw = DirectoryStore(home).read_receipt(number + 2)
+        signed.append(cost(partial(peer.commit, f"{number:05d}.json", raw)))
+    groups = [
+        cost(partial(log.append, [draft(number) for number in range(first, first + GROUP)]))
+        for first in range(commits, commits + _GROUPS * GROUP, GROUP)
+    ]
     table(
         "Append a round of 10 kB durably, against git add and git commit -S with an ssh key",
         [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from functools import partial
 from typing import TYPE_CHECKING
 
 from tests.bench.measure import cpu_ratio, cpu_time, in_turns, milli, table
@@ -21,13 +22,15 @@ def run(folder: Path, repeats: int) -> None:
     make_ledger(folder, _ROUNDS)
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
-    def start(*words: str) -> None:
-        subprocess.run([sys.executable, *words], cwd=folder, env=environment, stdout=subprocess.DEVNULL, check=True)
+    def start(program: str, *words: str) -> None:
+        subprocess.run(
+            [sys.executable, "-c", program, *words], cwd=folder, env=environment, stdout=subprocess.DEVNULL, check=True
+        )
 
     sides = {
-        "nothing": lambda: start("-c", "pass"),
-        "verify": lambda: start("-c", "from cli.main import main; main()", "verify"),
-        "library": lambda: start("-c", "import ledger.verify, ledger.store.directory"),
+        "nothing": partial(start, "pass"),
+        "verify": partial(start, "from cli.main import main; main()", "verify"),
+        "library": partial(start, "import ledger.verify, ledger.store.directory"),
     }
     for action in sides.values():
         action()  # compiled files are written once

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import io
 import json
 import os
@@ -21,7 +22,7 @@ from cli.main import main
 from ledger.schema import validate_slowly
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 # The program of the environment that runs the tests: of the source tree, or of the wheel.
 PROGRAM = shutil.which("rungbook", path=str(Path(sys.executable).parent)) or "rungbook"
@@ -81,6 +82,14 @@ def _text(stream: io.TextIOWrapper) -> str:
     data = stream.detach()
     assert isinstance(data, io.BytesIO)
     return data.getvalue().decode()
+
+
+@contextlib.contextmanager
+def writing_elsewhere(root: Path) -> Iterator[None]:
+    """Hold the lock of a ledger as another writer does."""
+    with (root / ".rungbook" / "lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def run_process(

@@ -6,10 +6,9 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from filelock import FileLock
 
 from tests.cli.conftest import ORIGIN, Desk
-from tests.cli.program import OK, REFUSED, REFUTED, UNAVAILABLE, USAGE, Result
+from tests.cli.program import OK, REFUSED, REFUTED, UNAVAILABLE, USAGE, Result, writing_elsewhere
 from tests.cli.samples import NODE, SLOT, make_rep, make_round, write_round
 
 if TYPE_CHECKING:
@@ -82,6 +81,16 @@ def test_of_a_group_all_or_none_is_sealed_and_the_file_at_fault_is_named(desk: D
     assert "round-2.json" in done.err
     assert desk.size == 3
     assert not desk.receipt(3).exists()
+
+
+def test_a_group_that_is_too_large_is_refused_whole_and_no_file_is_blamed(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ledger.log.MAX_GROUP", 1)
+    done = append(desk, *[write_round(desk.root, number) for number in (1, 2)], status=REFUSED)
+    assert done.code() == "E_GROUP"
+    assert "round-" not in done.err
+    assert desk.size == 3
 
 
 def test_a_file_given_twice_is_sealed_once(desk: Desk) -> None:
@@ -272,7 +281,7 @@ def test_a_foreign_ledger_key_is_told_from_a_forged_checkpoint(desk: Desk) -> No
 
 
 def test_while_another_process_writes_the_lock_is_waited_for_and_then_given_up(desk: Desk) -> None:
-    with FileLock(desk.root / ".rungbook" / "lock"):
+    with writing_elsewhere(desk.root):
         done = append(desk, write_round(desk.root), "--lock-timeout", "0.05", "--json", status=UNAVAILABLE)
     error = done.document("error")["error"]
     assert (error["class"], error["code"]) == ("ConflictError", "E_LOCKED")

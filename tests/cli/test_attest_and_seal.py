@@ -190,6 +190,24 @@ def test_attestations_outside_of_the_inbox_can_be_sealed_together(desk: Desk, ta
     assert sealed_ids(desk) == ["round-1", "round-2"]
 
 
+def test_an_attestation_that_was_moved_into_the_inbox_has_one_number(desk: Desk) -> None:
+    attest(desk, write_round(desk.root, 1), "-o", "one.json")
+    (desk.root / "inbox").mkdir()
+    (desk.root / "one.json").rename(desk.root / "inbox" / "one.json")
+    attest(desk, write_round(desk.root, 2))
+    desk.run("seal", "inbox")
+    assert (sealed_ids(desk), seqs(desk)) == (["round-1", "round-2"], [0, 1])
+    attest(desk, write_round(desk.root, 3))
+    desk.run("seal", "inbox")
+    assert seqs(desk) == [0, 1, 2]
+
+
+def test_a_round_of_a_sealed_id_with_other_contents_is_not_attested(desk: Desk) -> None:
+    desk.run("append", write_round(desk.root), "--key", desk.key("scorer"))
+    path = write_round(desk.root, environment={"cpu": "another"})
+    assert attest(desk, path, status=REFUSED).code() == "E_ID_CONFLICT"
+
+
 def test_two_producers_number_their_own(desk: Desk) -> None:
     attest(desk, write_round(desk.root, 1))
     attest(desk, write_round(desk.root, 2), by="contributor")

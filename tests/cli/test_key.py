@@ -218,6 +218,14 @@ def test_at_a_terminal_a_new_passphrase_is_asked_for_twice_and_stdout_stays_the_
     assert show_on_terminal(tmp_path, "open sesame").document("key")["keyid"] == made.document("key")["keyid"]
 
 
+@pytest.mark.parametrize("answers", [("open sesame", "open sesamo"), ("",)], ids=["not-repeated", "empty"])
+def test_a_passphrase_that_is_empty_or_not_repeated_makes_no_key(tmp_path: Path, answers: tuple[str, ...]) -> None:
+    asked = [("assphrase", answer) for answer in answers]
+    made = run_on_terminal("key", "new", "key", "--encrypt", "--json", cwd=tmp_path, answers=asked)
+    assert (made.status, made.document("error")["error"]["code"]) == (UNAVAILABLE, "E_PASSPHRASE")
+    assert not list(tmp_path.glob("key*"))
+
+
 def test_key_without_a_command_shows_what_there_is(tmp_path: Path) -> None:
     done = run("key", cwd=tmp_path)
     assert done.status == USAGE

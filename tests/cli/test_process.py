@@ -15,7 +15,6 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 import pytest
-from filelock import FileLock
 
 from tests.cli.program import (
     CRASH,
@@ -27,6 +26,7 @@ from tests.cli.program import (
     UNAVAILABLE,
     Result,
     run_process,
+    writing_elsewhere,
 )
 from tests.cli.samples import BINARY, REAL_ROUND, WEIGHTS, slot_text, write_round
 
@@ -171,17 +171,18 @@ def test_a_full_disk_behind_stdout_is_not_status_0(desk: Desk) -> None:
 
 
 TELLING = """
+import fcntl
 import sys
-import filelock
 from cli.main import main
 
-acquire = filelock.FileLock.acquire
+flock = fcntl.flock
 
-def tell_and_acquire(*args, **kwargs):
+def tell_and_lock(*args):
+    fcntl.flock = flock
     print("at the lock", file=sys.stderr, flush=True)
-    return acquire(*args, **kwargs)
+    return flock(*args)
 
-filelock.FileLock.acquire = tell_and_acquire
+fcntl.flock = tell_and_lock
 main()
 """
 
@@ -191,7 +192,7 @@ def test_ctrl_c_while_waiting_for_another_writer_seals_nothing(desk: Desk) -> No
     command: list[str | Path]
     command = [sys.executable, "-c", TELLING, "append", path, "--key", desk.key("scorer")]
     with (
-        FileLock(desk.root / ".rungbook" / "lock"),
+        writing_elsewhere(desk.root),
         subprocess.Popen(command, cwd=desk.root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process,
     ):
         assert process.stderr is not None
