@@ -224,6 +224,8 @@ class Log:
         try:
             self._store.put_receipts(start, group)
         except ConflictError:  # another process died between its receipts and its checkpoint
+            if self._store.read_checkpoint() != self._checkpoint:
+                raise ConflictError("E_HEAD_MOVED", "the ledger was replaced while it was locked; try again") from None
             self._repair(start)
             self._store.put_receipts(start, group)
         checkpoint = Checkpoint(origin=note_key.name, size=self._state.size, root=self._state.root_at(self._state.size))
@@ -260,8 +262,9 @@ class Log:
         try:
             load_state(self._store, checkpoint, self._state)
         except LedgerError:
+            # Perhaps another history than the one in memory: read it whole, and let the anchor tell a fork.
             self._forget()
-            raise
+            self._state, self._snapshot_size = open_state(self._store, checkpoint, self._snapshot)
 
     def _keep_snapshot(self) -> None:
         if self._snapshot and self._state.size - self._snapshot_size >= snapshots.EVERY:

@@ -35,11 +35,14 @@ class FileAnchor:
         return read_file(self.path, note.MAX_BYTES)
 
     def write(self, checkpoint: bytes) -> None:
-        """See `Anchor`. Not fsynced: an anchor that falls back by a moment still guards all that came before."""
+        """See `Anchor`. The folder is not fsynced: an anchor that falls back still guards all that came before."""
         temporary = self.path.with_name(f".tmp-{os.getpid()}-{self.path.name}")
         with storage_errors("remember the checkpoint (set XDG_STATE_HOME to a writable folder)", self.path):
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            temporary.write_bytes(checkpoint)
+            with temporary.open("wb") as file:
+                file.write(checkpoint)
+                file.flush()
+                os.fsync(file.fileno())  # or a power cut leaves the new name with an empty file
             temporary.replace(self.path)
 
     def describe(self) -> str:

@@ -230,6 +230,18 @@ def test_a_proof_cannot_be_longer_than_the_tree_is_high(index: int) -> None:
         assert not holds(index, MOST, LEAVES[index], longer, digest)
 
 
+def test_the_border_between_two_hashes_cannot_be_moved() -> None:
+    # Without a check of lengths, 33 + 31 bytes hash like 32 + 32, and two equal short texts are two equal roots.
+    leaf, sibling, root = LEAVES[0], LEAVES[1], ROOTS[2]
+    assert holds(0, 2, leaf, [sibling], root)
+    assert not holds(0, 2, leaf + sibling[:1], [sibling[1:]], root)
+    assert not holds(1, 2, sibling[1:], [leaf + sibling[:1]], root)
+    assert not holds(0, 1, b"short", [], b"short")
+    assert not grows(5, 5, b"short", b"short", [])
+    assert not grows(0, 5, EMPTY_ROOT, b"short", [])
+    assert not grows(2, 4, ROOTS[2] + JUNK[:1], sha256(b"\x01" + ROOTS[2] + JUNK).digest(), [JUNK[1:]])
+
+
 def test_a_proof_cannot_be_asked_for_outside_the_tree() -> None:
     for index, size in ((0, 0), (5, 5), (-1, 5), (0, MOST + 1), (0, -1)):
         with pytest.raises(ValueError, match="tree of"):
