@@ -503,6 +503,13 @@ def test_E1_a_key_id_in_an_envelope_is_a_string_and_nothing_like_one(keyid: byte
     assert refused(decode_envelope, raw.replace(name, keyid))
 
 
+@pytest.mark.parametrize("length", [0, 1, 63, 65, 128])
+def test_E1_a_signature_in_an_envelope_has_64_bytes(length: int) -> None:
+    document = json.loads(export_envelope(SIGNED))
+    document["signatures"][0]["sig"] = base64.b64encode(bytes(length)).decode()
+    assert refused(decode_envelope, json.dumps(document).encode())
+
+
 # E2: home-made canonical forms
 
 
@@ -684,6 +691,15 @@ def test_E6_the_identity_does_not_depend_on_who_signed_but_on_every_byte_of_the_
     assert twice.statement.identity == SIGNED.statement.identity
     others = {make_statement("first", seq=8).identity, make_statement("First").identity, SIGNED.statement.identity}
     assert len(others) == 3
+
+
+def test_E6_the_order_of_the_signatures_in_an_envelope_is_no_part_of_what_it_says() -> None:
+    twice = SIGNED.cosign(OTHER)
+    document = json.loads(export_envelope(twice))
+    document["signatures"].reverse()
+    raw = json.dumps(document).encode()
+    assert import_envelope(raw) == twice
+    assert export_envelope(import_envelope(raw)) == export_envelope(twice)
 
 
 def test_E6_a_sealed_receipt_has_one_form_only() -> None:
