@@ -11,9 +11,9 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
-from ledger.canonical import MAX_BYTES, parse_json
+from ledger.canonical import MAX_BYTES, NumberText, parse_json
 from ledger.errors import MalformedError
 from ledger.keys import SIGNATURE_SIZE
 from ledger.strict import b64decode, b64encode
@@ -98,7 +98,7 @@ def _decode_signature(item: object, where: str) -> Signature:
     if not isinstance(item, dict):
         raise MalformedError("E_ENVELOPE", "a signature is a JSON object", where=where)
     keyid = item.get("keyid")
-    if not isinstance(keyid, str) or not keyid:
+    if not _is_text(keyid) or not keyid:
         raise MalformedError("E_ENVELOPE", "a signature must name its key by keyid", where=where + "/keyid")
     sig = _decode_either(item.get("sig"), where + "/sig")
     if len(sig) != SIGNATURE_SIZE:
@@ -106,8 +106,13 @@ def _decode_signature(item: object, where: str) -> Signature:
     return Signature(keyid=keyid, sig=sig)
 
 
+def _is_text(value: object) -> TypeGuard[str]:
+    """Whether a value was a string in the file: a fraction is kept as text too, but never was one."""
+    return isinstance(value, str) and not isinstance(value, NumberText)
+
+
 def _decode_either(text: object, where: str) -> bytes:
-    if not isinstance(text, str):
+    if not _is_text(text):
         raise MalformedError("E_ENVELOPE", "expected base64 text", where=where)
     url_safe = "-" in text or "_" in text
     if url_safe and ("+" in text or "/" in text):

@@ -3,8 +3,8 @@
 A public key is written as OpenSSH writes it, ``ssh-ed25519 AAAA…``, without a comment; its *key id* is the OpenSSH
 fingerprint ``SHA256:…``, so ``ssh-keygen -lf`` shows the same text. A private key is an OpenSSH file of mode 0600.
 
-Signature libraries disagree about hostile public keys (small order, not canonically encoded, not on the curve), so
-`PublicKey` refuses those outright: what is left, every implementation judges alike.
+Signature libraries disagree about hostile public keys: `PublicKey` refuses those of small order, not canonically
+encoded or not on the curve. (A key with a component of small order beside one of large order is left: see LIMITS.md.)
 
 Source: RFC 8032 section 5.1; RFC 8709 for the blob; ssh-keygen(1) for fingerprints.
 """
@@ -39,7 +39,7 @@ _accelerator = Accelerator()
 
 @dataclass(frozen=True)
 class PublicKey:
-    """An Ed25519 public key that every implementation judges alike.
+    """An Ed25519 public key that is not hostile on its face.
 
     Attributes:
         raw: the 32 bytes of RFC 8032.

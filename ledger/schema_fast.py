@@ -11,7 +11,7 @@ nothing is nested deeper than the schema.
 A regular expression can do this because a value has one canonical text: no white space, members in the order of their
 names, one spelling of a number or a string. Only canonical JSON is put to it, and that keeps it short and quick:
 
-* commas are optional in it: where they must stand, the JSON parser has seen to;
+* commas are optional in it: where they must stand, the JSON parser has seen to (so a number is always read to its end);
 * a column of counts is "nothing but digits and commas", without a step per element;
 * an integer needs no bound at ±(2^53-1): the canonical form knows none beyond;
 * a text in which nothing is escaped and all is ASCII has a shorter expression than the rare other one.
@@ -187,9 +187,10 @@ class _Rich(_Plain):
     name = rf'"(?:[ !#-\[\]-~]|{_ESCAPE})*":'
 
     def _to_quote(self, times: str) -> str:
-        # First at one go; only a string with an escape in it is read character by character.
+        # At one go, or character by character when there is an escape ahead. Never both: a text that fails at its end
+        # would be tried again in every combination.
         plain = f"[^{_FORBIDDEN}]"
-        return f'(?:{plain}{times}+"|(?:{plain}|{_ESCAPE}){times}")'
+        return rf'(?:{plain}{times}+"|(?=[^"\\]*+\\)(?:{plain}|{_ESCAPE}){times}")'
 
 
 def _any(expressions: list[str]) -> str:
@@ -243,14 +244,15 @@ def _integer(schema: Schema) -> str:
 
 
 def _up_to(most: int) -> str:
-    """The integers from 0 to `most`, those of as many digits first: none is taken for a shorter one."""
+    """The integers from 0 to `most`, each to its last digit: commas are optional, and 12 must not pass for 1 and 2."""
     if most < 0:
         return _NEVER
     text = str(most)
     below = [
         f"{text[:at]}[0-{int(digit) - 1}][0-9]{{{len(text) - at - 1}}}" for at, digit in enumerate(text) if digit != "0"
     ]
-    return _any([text, *below, *([f"[0-9]{{1,{len(text) - 1}}}+"] if len(text) > 1 else [])])
+    fewer = [f"[0-9]{{1,{len(text) - 1}}}"] if len(text) > 1 else []
+    return f"(?:{'|'.join([text, *below, *fewer])})(?![0-9])"
 
 
 def _column(items: Schema) -> str:

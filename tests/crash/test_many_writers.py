@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import subprocess
+import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import orjson
@@ -13,16 +15,29 @@ from ledger.store.directory import DirectoryStore
 from ledger.verify import verify
 from tests.support import commands
 from tests.support.attacker import Forgery, dump
-from tests.support.ledgers import LEDGER, SCORER_1, grant, keys_draft, make_key, open_log, start_small_ledger
+from tests.support.ledgers import (
+    LEDGER,
+    SCORER_1,
+    MemoryAnchor,
+    grant,
+    keys_draft,
+    make_key,
+    open_log,
+    round_draft,
+    start_small_ledger,
+)
 from tests.support.rounds import round_body
 from tests.support.worker import Worker, append_each, seal_envelopes
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from ledger.verified import Mode
+
 PROCESSES = 8
 EACH = 50
 FIRST = 3  # behind genesis and two grants
+MODES: list[Mode] = ["quick", "full"]
 
 
 @pytest.fixture
@@ -135,3 +150,39 @@ def test_8_commands_that_append_one_file_make_one_receipt(folder: Path, tmp_path
     result = verify(DirectoryStore(folder))
     assert result.log is not None
     assert result.log.checkpoint.size == FIRST + 1
+
+
+def test_whoever_verifies_beside_the_writers_is_never_told_that_it_does_not_hold(folder: Path) -> None:
+    workers = [Worker(append_each, folder, "scorer 1", f"p{number}", 30) for number in range(2)]
+    for worker in workers:
+        worker.go()
+    sizes = [FIRST]
+    deadline = time.monotonic() + 120
+    while sizes[-1] < FIRST + 60:
+        assert time.monotonic() < deadline
+        for mode in MODES:
+            result = verify(DirectoryStore(folder), mode=mode)
+            assert result.findings == []
+            assert result.log is not None
+            sizes.append(result.log.checkpoint.size)
+    assert sizes == sorted(sizes)
+    assert len(set(sizes)) > 3  # it really was beside them
+    assert [len(worker.acknowledged()) for worker in workers] == [30, 30]
+
+
+def test_threads_with_writers_of_their_own_make_one_chain(ram_path: Path) -> None:
+    anchor = MemoryAnchor()
+    start_small_ledger(open_log(ram_path, anchor))
+    told: list[int] = []
+
+    def work(number: int) -> None:
+        log = open_log(ram_path, anchor, lock_timeout_s=120)
+        for turn in range(10):
+            told.extend(item.index for item in log.append([round_draft(f"t{number}-{turn}")]))
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(work, range(4)))
+    assert sorted(told) == list(range(2, 42))
+    result = verify(DirectoryStore(ram_path))
+    assert result.findings == []
+    assert {flag.code for flag in result.flags} <= {"F_CLOCK_BACK"}  # each writer's clock starts anew

@@ -31,11 +31,11 @@ Schema: TypeAlias = "Mapping[str, Any]"
 
 # A slow machine is no failure; the number of examples keeps the folder within a minute on one core.
 _SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
-PROFILE = settings(deadline=None, max_examples=100, suppress_health_check=_SLOW)
-MANY = settings(PROFILE, max_examples=150)
-MOST = settings(PROFILE, max_examples=500)
+PROFILE = settings(deadline=None, max_examples=60, suppress_health_check=_SLOW)
+MANY = settings(PROFILE, max_examples=100)
+MOST = settings(PROFILE, max_examples=350)
 # A complete round is large: to make a failing one smaller would take minutes.
-FEW = settings(PROFILE, max_examples=20, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+FEW = settings(PROFILE, max_examples=15, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 VERY_FEW = settings(PROFILE, max_examples=3)  # a key derivation takes a third of a second
 
 # Values

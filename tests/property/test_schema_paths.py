@@ -60,14 +60,6 @@ def declared(part: Any) -> set[str]:  # noqa: ANN401 - any part of a schema
     return set(part.get("properties", ())) | {name for item in part.values() for name in declared(item)}
 
 
-@own.FEW
-@given(value=own.valid_under("round-input", complete=True))
-def test_a_complete_round_is_valid_has_every_member_and_is_accepted_by_the_compiled_check(value: Any) -> None:  # noqa: ANN401 - any JSON value
-    assert declared(own.load("round-input")) <= members(value)
-    assert valid("round-input", value)
-    assert schema.fast_check("round-input")(value)
-
-
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("complete", [True, False])
 @own.FEW
@@ -76,6 +68,8 @@ def test_valid_values_are_accepted_by_the_compiled_check_and_are_in_the_canonica
     name: str, complete: bool, data: st.DataObject
 ) -> None:
     value = data.draw(own.valid_under(name, complete=complete))
+    if complete and name == "round-input":
+        assert declared(own.load(name)) <= members(value)
     assert valid(name, value)
     assert schema.fast_check(name)(value)
     assert schema.validate(name, value)
