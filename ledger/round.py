@@ -144,7 +144,7 @@ def _check_observed(rep: JsonObject, where: str) -> None:
         )
     for metric in rep["metrics"]:
         columns = [records[name] for name in METRICS[metric].columns]
-        if any(None in column for column in columns):
+        if not all(map(all, columns)) and any(None in column for column in columns):
             rows = zip(succeeded or [True] * len(columns[0]), *columns, strict=True)
             if not any(ok and None not in cells for ok, *cells in rows):
                 raise RefusedError("E_EMPTY_RESULTS", f"no record gives a {metric}", where=f"{where}/records")
