@@ -16,7 +16,7 @@ The quick mode does 1 to 3, the chain of 4, and 5 to 7: no producer's signature,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, TypeAlias
 
 from ledger.admission import State, read_genesis
@@ -27,7 +27,6 @@ from ledger.errors import (
     MalformedError,
     PolicyError,
     RefusedError,
-    RootMismatchError,
     StorageError,
     VerificationError,
 )
@@ -35,6 +34,7 @@ from ledger.examined import Examined, default_jobs, examine_all
 from ledger.receipt import NO_PREV, Seal, decode_receipt, file_digest, peek_kind, seal_head
 from ledger.store import MissingReceiptError, Store
 from ledger.verified import MAKER, Entry, Finding, Mode, Pins, Verification, VerifiedLog
+from ledger.whole import CHECKPOINT, Whole
 
 if TYPE_CHECKING:
     from ledger.note import NoteKey
@@ -100,10 +100,14 @@ class _Auditor:
                 progress(index + 1, checkpoint.size)
         if progress:
             progress(checkpoint.size, checkpoint.size)
-        self._check_root(checkpoint)
-        self._check_since(checkpoint)
-        self._flag_gaps()
-        self._say_what_was_not_checked(checkpoint)
+        Whole(
+            store=self._store,
+            pins=self._pins,
+            key=self._key,
+            state=self._state,
+            result=result,
+            missing=self._missing,
+        ).check(checkpoint)
         if self._key and not result.findings and not result.unknown:
             result.log = VerifiedLog(
                 mode=result.mode,
@@ -285,94 +289,5 @@ class _Auditor:
             )
         self._last_sealed_at = max(sealed_at, self._last_sealed_at)
 
-    # Steps 5 to 7: the tree as a whole.
 
-    def _check_root(self, checkpoint: Checkpoint) -> None:
-        if self._missing:
-            return  # reported already, and no root can come out of it
-        root = self._state.tree.root()
-        if root == checkpoint.root:
-            return
-        # With an unbroken chain, every file but the last is held by its successor's prev.
-        chained = not any(item.code in _CHAIN_CODES or item.where == CHECKPOINT for item in self._result.findings)
-        self._find(
-            RootMismatchError(
-                "E_ROOT",
-                f"the receipts hash to root {root.hex()}, the checkpoint commits to {checkpoint.root.hex()}"
-                + ("; the chain is unbroken, so it is the last receipt that differs" if chained else ""),
-                where=CHECKPOINT,
-            ),
-            checkpoint.size - 1 if chained and checkpoint.size else None,
-        )
-
-    def _check_since(self, checkpoint: Checkpoint) -> None:
-        if self._pins.since is None:
-            return
-        try:
-            old = open_checkpoint(self._pins.since, self._key) if self._key else parse_checkpoint(self._pins.since)
-        except (MalformedError, VerificationError) as err:
-            self._find(type(err)(err.code, f"the older checkpoint: {err.message}", where="since"))
-            return
-        if old.size > checkpoint.size:
-            self._find(
-                ChainError(
-                    "E_ROLLBACK",
-                    f"the older checkpoint commits to {old.size} receipts, this one to {checkpoint.size}",
-                    where="since",
-                )
-            )
-        elif old.size <= self._state.size and self._state.tree.root(old.size) != old.root:
-            self._find(
-                RootMismatchError(
-                    "E_FORK",
-                    f"the first {old.size} receipts hash to {self._state.tree.root(old.size).hex()}, "
-                    f"the older checkpoint commits to {old.root.hex()}: keep both checkpoints as evidence",
-                    where="since",
-                )
-            )
-
-    def _flag_gaps(self) -> None:
-        if self._result.findings or self._result.unknown:
-            return  # an altered receipt, and one that cannot be judged, look like a gap
-        for keyid, numbering in sorted(self._state.producers.items()):
-            gaps = numbering.gaps()
-            if gaps:
-                self._result.flags.append(
-                    Finding(
-                        code="F_SEQ_GAP",
-                        message=f"{keyid} signed statements {_list_runs(gaps)} that are not in the ledger: "
-                        "dropped, or never handed in",
-                    )
-                )
-
-    def _say_what_was_not_checked(self, checkpoint: Checkpoint) -> None:
-        say = self._result.not_checked.append
-        if self._pins.key is None and not self._pins.genesis:
-            say("whose ledger this is: no pinned key or genesis digest was given (--vkey, --genesis)")
-        if self._pins.since is None:
-            say("whether receipts were cut off at the end: no older checkpoint was given (--since), and no witness")
-        else:
-            say("whether receipts behind the older checkpoint were cut off at the end: there is no witness")
-        say("whether others were shown another ledger under the same key: there is no witness")
-        say("when anything happened: times are the writers' own clocks")
-        if not self._state.intact:
-            say("on which states the statements behind the first altered receipt were made")
-        if self._result.mode == "quick":
-            say("signatures of producers, their roles, schemas and the rounds themselves: --quick was given")
-        tail = self._store.tail(checkpoint.size)
-        if tail:
-            say(f"{len(tail)} receipt file(s) from index {tail[0]} on, behind the checkpoint: never committed")
-        strays = self._store.strays()
-        if strays:
-            say(f"{len(strays)} file(s) that are no part of the ledger, such as receipts/{strays[0]}")
-
-
-CHECKPOINT = "checkpoint"
 _PROGRESS_EVERY = 512
-_CHAIN_CODES = {"E_CHAIN", "E_INDEX", "E_RECEIPT", "E_JSON", "E_CANONICAL", "E_RECEIPT_MISSING"}
-_MOST_RUNS = 10
-
-
-def _list_runs(runs: Sequence[tuple[int, int]]) -> str:
-    texts = [str(first) if first == last else f"{first} to {last}" for first, last in runs[:_MOST_RUNS]]
-    return ", ".join(texts) + (f" and {len(runs) - _MOST_RUNS} more runs" if len(runs) > _MOST_RUNS else "")
