@@ -6,7 +6,8 @@ The package is layered; imports only point down (`lint-imports` checks it):
     strict, canonical, merkle, note, dsse, keys, schema       bytes
     statement, receipt, checkpoint, proof, round              formats
     store                                                     disk
-    trust, verify, log                                        who may write; what holds; the one writer
+    trust, examine, admission                                 who may write; what may follow
+    verify, log                                               what holds; the one writer
     scoring                                                   facts from raw records (pure)
     ingest                                                    tools' files to rounds
 """
