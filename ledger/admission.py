@@ -124,7 +124,7 @@ class State:
     @property
     def size(self) -> int:
         """Number of receipts."""
-        return len(self.tree)
+        return len(self.digests)
 
     def root_at(self, size: int) -> bytes:
         """Root hash of the first `size` receipts."""

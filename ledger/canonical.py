@@ -21,7 +21,6 @@ from __future__ import annotations
 import json
 import math
 import re
-from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import orjson
@@ -41,7 +40,9 @@ _LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 _LONGEST_NUMBER = 400
 
 _OPTIONS = orjson.OPT_SORT_KEYS | orjson.OPT_STRICT_INTEGER
-_SIMPLE = {dict, list, str, int, bool, type(None)}
+_LEAVES = {str, int, bool, type(None)}
+_CONTAINERS = {dict, list}
+_SIMPLE = _LEAVES | _CONTAINERS
 # C0 but tab and newline, DEL, C1, lone surrogates.
 _FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
@@ -120,19 +121,24 @@ def _is_clean(raw: bytes) -> bool:
 def _is_simple(value: object) -> bool:
     """Whether a value is made of nothing but JSON's own types without floats, and is not too deep.
 
-    It looks at a whole level of the value at a time. What it leaves open are characters and the range of integers.
+    It looks at a whole object or list at a time. What it leaves open are characters and the range of integers.
     """
-    level: Iterable[object] = (value,)
-    for _ in range(MAX_DEPTH + 1):
-        level = list(level)
-        kinds = {*map(type, level)}
-        if not kinds <= _SIMPLE:
-            return False
-        if dict not in kinds and list not in kinds:
+    if type(value) not in _CONTAINERS:
+        return type(value) in _LEAVES
+    level: list[Any] = [value]
+    for _ in range(MAX_DEPTH):
+        below: list[Any] = []
+        for each in level:
+            items = each.values() if type(each) is dict else each
+            kinds = {*map(type, items)}
+            if kinds <= _LEAVES:
+                continue
+            if not kinds <= _SIMPLE:
+                return False
+            below += [item for item in items if type(item) in _CONTAINERS]
+        if not below:
             return True
-        level = chain.from_iterable(
-            item.values() if isinstance(item, dict) else item for item in level if isinstance(item, (dict, list))
-        )
+        level = below
     return False
 
 

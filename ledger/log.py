@@ -103,6 +103,7 @@ class Log:
         self._notice = notice
         self._state = State()
         self._checkpoint: bytes | None = None
+        self._note_key: NoteKey | None = None
         self._snapshot = snapshot
         self._snapshot_size = 0
 
@@ -231,7 +232,7 @@ class Log:
         checkpoint = Checkpoint(origin=note_key.name, size=self._state.size, root=self._state.root_at(self._state.size))
         signed = sign_checkpoint(checkpoint, self._key)
         self._store.swap_checkpoint(self._checkpoint, signed)
-        self._checkpoint = signed
+        self._checkpoint, self._note_key = signed, note_key
         try:
             self._anchor_of(note_key).write(signed)
         except StorageError as err:  # committed all the same: the older anchor still guards what came before
@@ -244,15 +245,15 @@ class Log:
         if raw is None:
             raise StorageError("E_NO_LEDGER", "there is no ledger here: no checkpoint")
         with evidence():
+            if self._note_key and raw == self._checkpoint:
+                return self._note_key
             note_key = NoteKey(name=parse_checkpoint(raw).origin, public=self._key.public)
-            if raw == self._checkpoint:
-                return note_key
             self._check_own_key(note_key)
             checkpoint = open_checkpoint(raw, note_key)
         self._load(checkpoint)
         self._check_anchor(note_key, raw)
         self._repair(checkpoint.size)
-        self._checkpoint = raw
+        self._checkpoint, self._note_key = raw, note_key
         return note_key
 
     def _load(self, checkpoint: Checkpoint) -> None:

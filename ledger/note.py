@@ -32,6 +32,7 @@ MAX_SIGNATURES = 100
 _ED25519 = b"\x01"
 _KEY_HASH_SIZE = 4
 _LINE_HEAD = "\N{EM DASH} "
+_CONTROL = re.compile("[\x00-\x09\x0b-\x1f]")  # but the newline
 _HEX8 = re.compile(r"[0-9a-f]{8}", re.ASCII)
 
 
@@ -80,7 +81,7 @@ def check_name(name: str) -> None:
     Raises:
         MalformedError: ``E_NAME``.
     """
-    if not name or "+" in name or any(char.isspace() or not char.isprintable() for char in name):
+    if not name or "+" in name or " " in name or not name.isprintable():  # no other space is printable
         raise MalformedError("E_NAME", f"{name!r} is empty or holds white space or '+'")
 
 
@@ -187,5 +188,5 @@ def _parse_line(line: str) -> NoteSignature:
 def _check_text(text: str) -> None:
     if not text.endswith("\n"):
         raise MalformedError("E_NOTE", "the text of a note ends with a newline")
-    if any(char < " " and char != "\n" for char in text):
+    if _CONTROL.search(text):
         raise MalformedError("E_NOTE", "the text of a note holds a control character")

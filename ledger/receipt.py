@@ -22,7 +22,7 @@ from ledger.dsse import Signature
 from ledger.errors import MalformedError
 from ledger.keys import SIGNATURE_SIZE
 from ledger.statement import SignedStatement, Statement, check_outline
-from ledger.strict import b64decode, b64encode, parse_digest, parse_time
+from ledger.strict import b64decode, b64encode, is_time, parse_digest, parse_time
 
 if TYPE_CHECKING:
     from ledger.canonical import JsonObject
@@ -43,13 +43,17 @@ _USUAL_HEAD = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Seal:
     """Position in the ledger: index, SHA-256 (hex) of the previous receipt file, RFC 3339 time of sealing."""
 
     index: int
     prev: str
     sealed_at: str
+
+    def __reduce__(self) -> tuple[type[Seal], tuple[int, str, str]]:
+        # Seals travel between processes by the thousand, and a frozen class with slots would be copied by Python code.
+        return Seal, (self.index, self.prev, self.sealed_at)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,7 +129,8 @@ def _decode_usual(raw: bytes) -> tuple[Receipt, bool] | None:
     index, prev, sealed_at, keyid, sig = head.groups()
     seal = Seal(index=int(index), prev=prev.decode(), sealed_at=sealed_at.decode())
     try:
-        parse_time(seal.sealed_at)
+        if not is_time(seal.sealed_at):
+            parse_time(seal.sealed_at)
         value, proven = canonical.decode_bytes(content)
         check_outline(value)
     except MalformedError:
@@ -166,9 +171,9 @@ def peek_kind(raw: bytes) -> str:
 
     In a string of JSON every quote is escaped, and of the statement's members only the subject stands behind this one.
     """
-    start = raw.rfind(_KIND_MARK)
-    end = raw.find(b":", start + len(_KIND_MARK))
-    return "" if start < 0 or end < 0 else raw[start + len(_KIND_MARK) : end].decode("ascii", "replace")
+    start = raw.rfind(_KIND_MARK) + len(_KIND_MARK)
+    end = raw.find(b":", start)
+    return "" if start < len(_KIND_MARK) or end < 0 else raw[start:end].decode("ascii", "replace")
 
 
 def _decode_seal(value: object) -> Seal:

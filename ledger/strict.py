@@ -18,6 +18,9 @@ _DECIMAL = re.compile(r"(?:0|[1-9][0-9]{0,18})", re.ASCII)
 _HEX32 = re.compile(r"[0-9a-f]{64}", re.ASCII)
 # The hour is bounded here: the reader of Python 3.14 takes 24:00:00 for midnight.
 _RFC3339_UTC = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T(?:[01][0-9]|2[0-3]):[0-9]{2}:[0-9]{2}Z", re.ASCII)
+_USUAL_TIME = re.compile(
+    r"(?!0000)[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]Z"
+)
 
 
 def b64encode(data: bytes) -> str:
@@ -72,6 +75,11 @@ def parse_digest(text: str, *, what: str = "SHA-256") -> bytes:
 def format_time(moment: dt.datetime) -> str:
     """RFC 3339 in UTC with whole seconds, ``2026-11-29T20:30:00Z``. `moment` must be aware."""
     return moment.astimezone(dt.UTC).replace(tzinfo=None).isoformat(timespec="seconds") + "Z"
+
+
+def is_time(text: str) -> bool:
+    """Whether `parse_time` accepts a text, for days that every month has; false leaves it open."""
+    return _USUAL_TIME.fullmatch(text) is not None
 
 
 def parse_time(text: str, *, what: str = "time") -> dt.datetime:

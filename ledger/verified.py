@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from ledger.errors import LedgerError, PolicyError, RefusedError, VerificationError, evidence
 from ledger.examine import check_form
@@ -53,11 +53,9 @@ class Finding:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class Entry(NamedTuple):
     """What verification established about one receipt. `identity` and `attested` are empty in quick mode."""
 
-    index: int
     digest: bytes
     kind: str = ""
     identity: bytes = b""
@@ -113,6 +111,10 @@ class VerifiedLog:
         with evidence(index):
             return decode_receipt(self.receipt_bytes(index))
 
+    def of_kind(self, kind: str) -> list[int]:
+        """Indices of the receipts of one kind."""
+        return [index for index, entry in enumerate(self.entries) if entry.kind == kind]
+
     def roles_before(self, index: int) -> Trust:
         """Roles in force at `index`, replayed from the receipts before it. Signatures are not verified here.
 
@@ -124,9 +126,9 @@ class VerifiedLog:
             raise RefusedError("E_NO_GENESIS", "the ledger does not start with a genesis statement", index=0)
         with evidence():
             trust = Trust.from_genesis(self._well_formed(0))
-            for entry in self.entries[1:index]:
-                if entry.kind == "keys":
-                    trust.apply_keys(self._well_formed(entry.index))
+            for at in self.of_kind("keys"):
+                if at < index:
+                    trust.apply_keys(self._well_formed(at))
         return trust
 
     def _well_formed(self, index: int) -> JsonObject:
@@ -144,7 +146,7 @@ class VerifiedLog:
         if _INDEX.fullmatch(reference) and int(reference) < len(self.entries):
             return int(reference)
         wanted = reference.lower()
-        found = [entry.index for entry in self.entries if entry.digest.hex().startswith(wanted)]
+        found = [index for index, entry in enumerate(self.entries) if entry.digest.hex().startswith(wanted)]
         if len(found) != 1 or len(wanted) < _SHORTEST_PREFIX:
             raise RefusedError(
                 "E_REFERENCE",

@@ -183,16 +183,17 @@ class _Auditor:
     # Step 4: receipt by receipt.
 
     def _run_quick(self, size: int) -> Iterator[int]:
+        read, state = self._store.read_receipt, self._state
         for index in range(size):
             try:
-                raw = self._store.read_receipt(index)
+                raw = read(index)
             except MissingReceiptError as err:
                 if not self._take_missing(index, Finding.of(err)):
                     return
                 continue
-            if not raw.startswith(seal_head(index, self._state.prev)):
+            if not raw.startswith(seal_head(index, state.prev)):
                 self._explain_seal(index, raw)
-            self._take_in(Entry(index=index, digest=file_digest(raw), kind=peek_kind(raw)))
+            self._take_in(Entry(file_digest(raw), peek_kind(raw)))
             yield index
 
     def _explain_seal(self, index: int, raw: bytes) -> None:
@@ -219,9 +220,7 @@ class _Auditor:
             self._check_time(index, item.seal.sealed_at)
             self._result.kinds[item.kind] = self._result.kinds.get(item.kind, 0) + 1
         attested = self._take_claim(index, item)
-        self._entries.append(
-            Entry(index=index, digest=item.digest, kind=item.kind, identity=item.identity, attested=attested)
-        )
+        self._entries.append(Entry(digest=item.digest, kind=item.kind, identity=item.identity, attested=attested))
 
     def _take_claim(self, index: int, item: Examined) -> bool:
         """Take a receipt into the state, whole or as a file; returns whether it is attested."""
@@ -246,7 +245,7 @@ class _Auditor:
         self._find(ChainError(problem.code, f"the checkpoint counts {text}, but the file is missing"), index)
         self._missing = True
         self._state.intact = False
-        self._take_in(Entry(index=index, digest=bytes(32)))
+        self._take_in(Entry(digest=bytes(32)))
         self._state.prev = ""  # the next receipt cannot be held against a file that is not there
         return more
 

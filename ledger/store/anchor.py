@@ -11,7 +11,7 @@ import os
 from typing import TYPE_CHECKING
 
 from ledger import note
-from ledger.store.disk import read_file, storage_errors
+from ledger.store.disk import read_file_if_any, storage_errors
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,9 +30,7 @@ class FileAnchor:
 
     def read(self) -> bytes | None:
         """See `Anchor`."""
-        if not self.path.exists():
-            return None
-        return read_file(self.path, note.MAX_BYTES)
+        return read_file_if_any(self.path, note.MAX_BYTES)
 
     def write(self, checkpoint: bytes) -> None:
         """See `Anchor`. The folder is not fsynced: an anchor that falls back still guards all that came before."""

@@ -15,16 +15,19 @@ import os
 import re
 import time
 from contextlib import contextmanager
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ledger import note, receipt
 from ledger.errors import ConflictError, StorageError
 from ledger.store import MissingReceiptError
-from ledger.store.disk import Disk, DisposableFile, read_file, storage_errors
+from ledger.store.disk import Disk, DisposableFile, read_file_if_any, storage_errors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
+
+    from filelock import FileLock
 
 RECEIPTS = "receipts"
 CHECKPOINT = "checkpoint"
@@ -58,13 +61,13 @@ class DirectoryStore:
         self.root = root
         self.receipts = root / RECEIPTS
         self.local = root / LOCAL
+        self._checkpoint = self.receipts / CHECKPOINT
         self._disk = disk or Disk()
         self._prefix = f"{self.receipts}{os.sep}"
 
     def read_checkpoint(self) -> bytes | None:
         """See `Store`."""
-        path = self.receipts / CHECKPOINT
-        return read_file(path, note.MAX_BYTES) if path.exists() else None
+        return read_file_if_any(self._checkpoint, note.MAX_BYTES)
 
     def read_receipt(self, index: int) -> bytes:
         """See `Store`."""
@@ -100,32 +103,37 @@ class DirectoryStore:
         if self.read_checkpoint() != old:
             raise ConflictError("E_HEAD_MOVED", "the checkpoint has been replaced by somebody else")
         self._disk.make_folder(self.receipts)
-        target = self.receipts / CHECKPOINT
-        temporary = target.with_name(f"{_TEMPORARY}{os.getpid()}-{CHECKPOINT}")
+        temporary = self.receipts / f"{_TEMPORARY}{os.getpid()}-{CHECKPOINT}"
         self._disk.write(temporary, new)
         # The commit point: before this line nothing has happened, after it the receipts are in the ledger.
-        self._disk.replace(temporary, target)
+        self._disk.replace(temporary, self._checkpoint)
         self._disk.sync_folder(self.receipts)
 
     @contextmanager
     def lock(self, timeout_s: float) -> Iterator[None]:
         """See `Store`. The lock is advisory and per machine: see LIMITS.md for network file systems."""
-        from filelock import FileLock, Timeout  # noqa: PLC0415 - slow to import, and readers do not need it
+        from filelock import Timeout  # noqa: PLC0415 - slow to import, and readers do not need it
 
         self.prepare_local()
-        path = self.local / "lock"
-        guard = FileLock(path)
-        with storage_errors("lock the ledger", path):
+        guard = self._guard
+        with storage_errors("lock the ledger", self.local / "lock"):
             try:
                 guard.acquire(timeout=timeout_s)
             except Timeout as err:
                 raise ConflictError(
-                    "E_LOCKED", f"another process is writing; waited {timeout_s:g} s", where=str(path)
+                    "E_LOCKED", f"another process is writing; waited {timeout_s:g} s", where=guard.lock_file
                 ) from err
         try:
             yield
         finally:
             guard.release()
+
+    @cached_property
+    def _guard(self) -> FileLock:
+        """Made once: registering a lock takes longer than to acquire it."""
+        from filelock import FileLock  # noqa: PLC0415 - slow to import, and readers do not need it
+
+        return FileLock(self.local / "lock")
 
     def prepare_local(self) -> None:
         """Make the folder of local files, which ignores itself in git."""

@@ -117,7 +117,19 @@ def read_file(path: Path, limit: int) -> bytes:
     Raises:
         StorageError: it could not be read.
     """
-    with storage_errors("read", path), path.open("rb", buffering=0) as handle:
+    with storage_errors("read", path):
+        return _read(path, limit)
+
+
+def read_file_if_any(path: Path, limit: int) -> bytes | None:
+    """Like `read_file`; none when there is no file."""
+    with storage_errors("read", path), suppress(FileNotFoundError, NotADirectoryError):
+        return _read(path, limit)
+    return None
+
+
+def _read(path: Path, limit: int) -> bytes:
+    with path.open("rb", buffering=0) as handle:
         if os.fstat(handle.fileno()).st_size <= limit:
             return handle.read()
         return handle.read(limit + 1)

@@ -31,6 +31,7 @@ from tests.support.ledgers import (
     keys_draft,
     open_log,
     round_draft,
+    round_ids,
     start_small_ledger,
 )
 from tests.support.rounds import round_body
@@ -81,11 +82,7 @@ class Bench:
         result = verify(DirectoryStore(self.folder))
         assert result.findings == []
         assert result.log is not None
-        return [
-            result.log.receipt(entry.index).statement.body["id"]
-            for entry in result.log.entries
-            if entry.kind == "round"
-        ]
+        return round_ids(result.log)
 
     def set_aside(self) -> dict[str, bytes]:
         """Files that a repair has moved away."""

@@ -11,7 +11,7 @@ import pytest
 from ledger.store.directory import DirectoryStore
 from ledger.verify import verify
 from tests.support.files import receipt_path
-from tests.support.ledgers import grant, keys_draft, make_key, open_log, round_draft, start_small_ledger
+from tests.support.ledgers import grant, keys_draft, make_key, open_log, round_draft, round_ids, start_small_ledger
 from tests.support.worker import Worker, append_until_killed, open_shared_log
 
 if TYPE_CHECKING:
@@ -45,11 +45,6 @@ def check(folder: Path, acknowledged: dict[str, tuple[int, str]], *, quick: bool
     return result.log
 
 
-def names_from(log: VerifiedLog, first: int) -> list[str]:
-    """Ids of the rounds from an index on."""
-    return [log.receipt(entry.index).statement.body["id"] for entry in log.entries[first:] if entry.kind == "round"]
-
-
 def whole_groups(names: list[str]) -> bool:
     """Whether of each group all members are there or none."""
     present = set(names)
@@ -78,7 +73,7 @@ def run_and_kill(folder: Path, runs: int, seed: int) -> None:
         acknowledged |= {name: (index, digest) for name, index, digest, _ in lines}
         busy += bool(lines)
         log = check(folder, acknowledged, quick=True)
-        assert whole_groups(names_from(log, size)), number
+        assert whole_groups(round_ids(log, size)), number
         size = log.checkpoint.size
     assert busy >= runs // 2
     assert len(acknowledged) <= size - BEGUN
@@ -128,7 +123,7 @@ def race_and_kill(folder: Path, racers: int, kills: int, seed: int) -> None:
     open_shared_log(folder).append([round_draft("after")])
     log = check(folder, acknowledged, quick=False)
     assert len({index for index, _ in acknowledged.values()}) == len(acknowledged) > kills
-    assert whole_groups([name for name in names_from(log, BEGUN) if name != "after"])
+    assert whole_groups([name for name in round_ids(log, BEGUN) if name != "after"])
 
 
 def test_kill_minus_9_among_other_writers_loses_nothing(tmp_path: Path) -> None:

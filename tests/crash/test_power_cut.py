@@ -29,6 +29,7 @@ from tests.support.ledgers import (
     keys_draft,
     open_log,
     round_draft,
+    round_ids,
     start_small_ledger,
 )
 
@@ -49,9 +50,7 @@ def ids(folder: Path) -> list[str]:
     result = verify(DirectoryStore(folder))
     assert result.findings == []
     assert result.log is not None
-    return [
-        result.log.receipt(entry.index).statement.body["id"] for entry in result.log.entries if entry.kind == "round"
-    ]
+    return round_ids(result.log)
 
 
 @pytest.mark.parametrize("share", SHARES)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ledger.canonical import JsonObject
     from ledger.log import Sealed
     from ledger.store import Store
+    from ledger.verified import VerifiedLog
 
 ORIGIN = "ledger.example/tests"
 
@@ -170,3 +171,8 @@ def build_ledger(folder: Path, anchor: MemoryAnchor | None = None) -> None:
         round_draft("round-9", SCORER_2, node="n2"),
     ):
         log.append([draft])
+
+
+def round_ids(log: VerifiedLog, first: int = 0) -> list[str]:
+    """Ids of the rounds in a ledger, from an index on."""
+    return [log.receipt(at).statement.body["id"] for at in log.of_kind("round") if at >= first]

@@ -189,7 +189,7 @@ def test_a_stranger_alone_under_the_checkpoint_is_not_enough(ledger_folder: Path
 def test_a_revoked_scorer_keeps_the_rounds_before_its_revocation(ledger_folder: Path) -> None:
     result = check(ledger_folder)
     assert result.log is not None
-    assert [(entry.index, entry.attested) for entry in result.log.entries if entry.kind == "round"] == [
+    assert [(at, result.log.entries[at].attested) for at in result.log.of_kind("round")] == [
         (2, True),
         (3, True),
         (5, True),

@@ -46,6 +46,7 @@ from tests.support.ledgers import (
     open_log,
     revoke,
     round_draft,
+    round_ids,
     start_small_ledger,
 )
 from tests.support.rounds import round_body, stream_round_body
@@ -91,9 +92,7 @@ def ids(folder: Path) -> list[str]:
     assert result.findings == []
     assert {flag.code for flag in result.flags} <= {"F_CLOCK_BACK"}
     assert result.log is not None
-    return [
-        result.log.receipt(entry.index).statement.body["id"] for entry in result.log.entries if entry.kind == "round"
-    ]
+    return round_ids(result.log)
 
 
 class TestCreate:
