@@ -15,7 +15,7 @@ and when, in this order,
 5. it has not been sealed before;
 6. its basis is a state that this ledger really had;
 7. its producer's numbering continues;
-8. its round id is not taken.
+8. its id, if it is a figure, is not taken; what it rules on, if it is a ruling, is there.
 """
 
 from __future__ import annotations
@@ -25,14 +25,16 @@ from typing import TYPE_CHECKING
 
 from ledger import schema
 from ledger.errors import RefusedError
+from ledger.kinds import FIGURE_KINDS, ORIGIN_KINDS, ledger_subject
 from ledger.merkle import EMPTY_ROOT, Tree
 from ledger.receipt import NO_PREV, decode_receipt
-from ledger.statement import Basis, ledger_subject
+from ledger.statement import Basis
 from ledger.trust import Trust
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from ledger.canonical import JsonObject
     from ledger.examine import Claim
     from ledger.keys import PublicKey
 
@@ -101,7 +103,7 @@ class State:
         prev: SHA-256 (hex) of the last receipt file.
         trust: roles in force; none before a valid genesis.
         identities: index by statement identity.
-        rounds: index by round id.
+        figures: index by id of a round or an imported figure.
         producers: numbering by key id.
         digests: SHA-256 of every receipt file.
         keys_at: indices of the ``keys`` statements.
@@ -114,7 +116,7 @@ class State:
         self.prev = NO_PREV
         self.trust: Trust | None = None
         self.identities: dict[bytes, int] = {}
-        self.rounds: dict[str, int] = {}
+        self.figures: dict[str, int] = {}
         self.producers: dict[str, Numbering] = {}
         self.intact = True
         self.digests: list[bytes] = []
@@ -168,16 +170,37 @@ class State:
             return True
         attested = self.require_trust().authorise(claim.kind, claim.node, claim.signers)
         self._check_place(claim)
-        if claim.kind == "keys" and claim.subject != ledger_subject(self.require_trust().ledger.name):
-            raise RefusedError("E_SUBJECT", "the subject of a keys statement is its ledger", where="/subject/0")
-        if claim.round_id in self.rounds:
+        if claim.kind in ORIGIN_KINDS and claim.subject != ledger_subject(self.require_trust().ledger.name):
+            raise RefusedError(
+                "E_SUBJECT", f"the subject of a {claim.kind} statement is its ledger", where="/subject/0"
+            )
+        if claim.kind == "ruling":
+            self._check_ruling(claim.body or {})
+        if claim.figure_id in self.figures:
             raise RefusedError(
                 "E_ID_CONFLICT",
-                f"the round id {claim.round_id!r} is taken by receipt {self.rounds[claim.round_id]}, "
-                "which is not this round by these keys",
-                where="/predicate/round/id",
+                f"the {claim.kind} id {claim.figure_id!r} is taken by receipt {self.figures[claim.figure_id]}, "
+                f"which is not this {claim.kind} by these keys",
+                where=f"/predicate/{claim.kind}/id",
             )
         return attested
+
+    def _check_ruling(self, body: JsonObject) -> None:
+        target = self._figure_of(body["receipt"], "/predicate/ruling/receipt")
+        if "by" in body and self._figure_of(body["by"], "/predicate/ruling/by") <= target:
+            raise RefusedError(
+                "E_SUPERSEDE_BACKWARDS",
+                "a receipt is superseded by a later one; to withdraw it without a successor, void it",
+                where="/predicate/ruling/by",
+            )
+
+    def _figure_of(self, digest: str, where: str) -> int:
+        """Index of the figure that a ruling names."""
+        raw = bytes.fromhex(digest)
+        index = self.digests.index(raw) if raw in self.digests else -1
+        if index not in self.figures.values():
+            raise RefusedError("E_RULING_TARGET", f"{digest} is no round and no imported figure here", where=where)
+        return index
 
     def _check_place(self, claim: Claim) -> None:
         if claim.identity in self.identities:
@@ -210,8 +233,8 @@ class State:
         elif claim.kind == "keys":
             self.require_trust().apply_keys(claim.body or {})
             self.keys_at.append(self.size)
-        elif claim.kind == "round":
-            self.rounds.setdefault(claim.round_id, self.size)
+        elif claim.kind in FIGURE_KINDS:
+            self.figures.setdefault(claim.figure_id, self.size)
         self.expect(claim)
         self.identities.setdefault(claim.identity, self.size)
         self.add_file(digest)

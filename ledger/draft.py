@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from ledger.admission import Numbering, State
 from ledger.errors import RefusedError
-from ledger.round import round_subject
-from ledger.statement import Basis, Producer, SignedStatement, build_statement, ledger_subject, sign_statement
+from ledger.kinds import body_subject, ledger_subject
+from ledger.statement import Basis, Producer, SignedStatement, build_statement, sign_statement
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,8 +54,4 @@ def sign_draft(state: State, draft: Draft, basis: Basis) -> SignedStatement:
 
 
 def _subject(state: State, draft: Draft) -> tuple[str, str]:
-    if draft.kind == "round":
-        return round_subject(draft.body)
-    if draft.kind == "genesis":
-        return ledger_subject(draft.body["origin"])
-    return ledger_subject(state.require_trust().ledger.name)
+    return body_subject(draft.kind, draft.body) or ledger_subject(state.require_trust().ledger.name)

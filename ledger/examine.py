@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ledger import canonical, schema
 from ledger.errors import PolicyError, RefusedError
+from ledger.kinds import FIGURE_KINDS, Subject, body_subject, check_body
 from ledger.receipt import MAX_SIGNATURES
-from ledger.round import check_round, round_subject
-from ledger.statement import SignedStatement, Statement, ledger_subject, verify_signature
+from ledger.statement import SignedStatement, Statement, verify_signature
 from ledger.trust import Trust
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ledger.canonical import JsonObject
     from ledger.keys import PublicKey
 
-KINDS = ("genesis", "keys", "round")
+KINDS = ("genesis", "keys", "round", "rule", "ruling", "imported", "rescore")
 
 
 class Claim(NamedTuple):
@@ -38,9 +38,9 @@ class Claim(NamedTuple):
         prev: identity (hex) of the producer's previous statement.
         basis_size: tree size that the producer saw.
         basis_root: root (hex) that the producer saw.
-        node: node of a round; empty for other kinds.
-        round_id: id of a round; empty for other kinds.
-        body: what a ``genesis`` or ``keys`` statement says; none for a round.
+        node: node of a figure (a round or an imported one); empty for other kinds.
+        figure_id: id of a figure; empty for other kinds.
+        body: what the statement says; none for a figure.
     """
 
     kind: str
@@ -53,7 +53,7 @@ class Claim(NamedTuple):
     basis_size: int
     basis_root: str
     node: str = ""
-    round_id: str = ""
+    figure_id: str = ""
     body: JsonObject | None = None
 
 
@@ -70,7 +70,7 @@ def examine(signed: SignedStatement, keys: Mapping[str, PublicKey] | None, *, in
         SignatureError: ``E_SIGNATURE``.
         MalformedError: outside its schema or the domain.
         RefusedError: ``E_SIGNERS``, ``E_DUPLICATE_SIGNER``, ``E_NO_GENESIS``, ``E_KEY_UNKNOWN``, ``E_PRODUCER``,
-            ``E_SUBJECT``, and what `Trust.authorise_genesis` and `ledger.round.check_round` raise.
+            ``E_SUBJECT``, and what `Trust.authorise_genesis` and `ledger.kinds.check_body` raise.
         PolicyError: ``E_KIND_UNKNOWN`` for a kind that this release cannot judge.
     """
     statement = signed.statement
@@ -84,9 +84,9 @@ def examine(signed: SignedStatement, keys: Mapping[str, PublicKey] | None, *, in
         check_form(statement, in_domain=in_domain)
     if statement.predicate["producer"]["keyid"] not in [item.keyid for item in signed.signatures]:
         raise RefusedError("E_PRODUCER", "the producer has not signed the statement", where="/predicate/producer/keyid")
-    if statement.kind == "round":
-        check_round(statement.body)
-        _check_subject(statement, round_subject(statement.body))
+    body = statement.body
+    check_body(statement.kind, body)
+    _check_subject(statement, body_subject(statement.kind, body))
     return _claim(signed)
 
 
@@ -125,7 +125,6 @@ def _check_genesis(signed: SignedStatement) -> None:
         if item.keyid in trust.root.keys:
             verify_signature(statement, item, trust.root.keys[item.keyid])
     trust.authorise_genesis([item.keyid for item in signed.signatures])
-    _check_subject(statement, ledger_subject(statement.body["origin"]))
 
 
 def _check_signatures(signed: SignedStatement, keys: Mapping[str, PublicKey]) -> None:
@@ -140,8 +139,8 @@ def _check_signatures(signed: SignedStatement, keys: Mapping[str, PublicKey]) ->
         verify_signature(signed.statement, item, key)
 
 
-def _check_subject(statement: Statement, expected: tuple[str, str]) -> None:
-    if statement.subject != expected:
+def _check_subject(statement: Statement, expected: Subject | None) -> None:
+    if expected is not None and statement.subject != expected:
         name, digest = expected
         raise RefusedError("E_SUBJECT", f"the subject must be {name!r} with SHA-256 {digest}", where="/subject/0")
 
@@ -150,7 +149,7 @@ def _claim(signed: SignedStatement) -> Claim:
     statement = signed.statement
     kind, predicate = statement.kind, statement.predicate
     basis, producer, body = predicate["basis"], predicate["producer"], predicate[kind]
-    is_round = kind == "round"
+    is_figure = kind in FIGURE_KINDS
     return Claim(
         kind=kind,
         identity=statement.identity,
@@ -161,7 +160,7 @@ def _claim(signed: SignedStatement) -> Claim:
         prev=producer["prev_statement"],
         basis_size=basis["tree_size"],
         basis_root=basis["root_hash"],
-        node=body["slot"]["node"] if is_round else "",
-        round_id=body["id"] if is_round else "",
-        body=None if is_round else body,
+        node=body["slot"]["node"] if is_figure else "",
+        figure_id=body["id"] if is_figure else "",
+        body=None if is_figure else body,
     )

@@ -8,6 +8,7 @@ from ledger.admission import State
 from ledger.checkpoint import Checkpoint, open_checkpoint, parse_checkpoint
 from ledger.errors import ChainError, RootMismatchError, StorageError, VerificationError, evidence
 from ledger.examine import examine
+from ledger.kinds import FIGURE_KINDS
 from ledger.receipt import decode_receipt_bytes, file_digest, seal_head
 from ledger.snapshot import decode_snapshot
 
@@ -100,11 +101,11 @@ def read_state(store: Store, snapshot: SnapshotFile | None = None) -> State:
     return state
 
 
-def find_round(state: State, kind: str, body: object) -> int | None:
-    """Index of the receipt that has the id of this round; none for other kinds and for new rounds."""
-    if kind != "round" or not isinstance(body, dict):
+def find_figure(state: State, kind: str, body: object) -> int | None:
+    """Index of the receipt that has the id of this figure; none for other kinds and for new figures."""
+    if kind not in FIGURE_KINDS or not isinstance(body, dict):
         return None
-    return state.rounds.get(str(body.get("id")))
+    return state.figures.get(str(body.get("id")))
 
 
 def read_again(store: Store, state: State, index: int) -> bytes:

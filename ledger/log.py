@@ -32,7 +32,7 @@ from ledger.errors import (
     evidence,
 )
 from ledger.examine import Claim, examine
-from ledger.loading import find_round, load_state, open_state, read_again
+from ledger.loading import find_figure, load_state, open_state, read_again
 from ledger.note import NoteKey
 from ledger.receipt import Receipt, Seal, decode_receipt_bytes, encode_receipt, file_digest
 from ledger.statement import Basis, SignedStatement
@@ -200,7 +200,7 @@ class Log:
             signers = {signature.keyid for signature in item.signatures}
         else:
             kind, body, signers = item.kind, item.body, {key.public.keyid for key in item.signers}
-        index = find_round(self._state, kind, body)
+        index = find_figure(self._state, kind, body)
         if index is None:
             return None
         receipt, _ = decode_receipt_bytes(self._raw_at(index, group))

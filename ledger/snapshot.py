@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 EVERY = 256
 """A snapshot is written when it would spare the next process this many receipts."""
 
-_VERSION = 1
+_VERSION = 2
 _SIZE = 32
 
 
@@ -47,7 +47,7 @@ def encode_snapshot(state: State) -> bytes:
             "version": _VERSION,
             "digests": b64encode(b"".join(state.digests)),
             "identities": {identity.hex(): index for identity, index in state.identities.items()},
-            "rounds": state.rounds,
+            "figures": state.figures,
             "keys": state.keys_at,
             "producers": {
                 keyid: [[seq, identity.hex(), item.claims[seq]] for seq, identity in item.identities.items()]
@@ -79,7 +79,7 @@ def _restore(value: dict[str, Any], store: Store) -> State:
     for at in range(0, len(digests), _SIZE):
         state.add_file(digests[at : at + _SIZE])
     state.identities = {bytes.fromhex(identity): index for identity, index in value["identities"].items()}
-    state.rounds = value["rounds"]
+    state.figures = value["figures"]
     state.keys_at = value["keys"]
     for keyid, items in value["producers"].items():
         numbering = state.producers.setdefault(keyid, Numbering())

@@ -14,7 +14,6 @@ Source: github.com/in-toto/attestation spec/v1/statement.md.
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
@@ -78,11 +77,6 @@ class Statement:
 def _kind_of(predicate_type: str) -> str:
     ours = predicate_type.startswith(_KIND_HEAD) and predicate_type.endswith(_KIND_TAIL)
     return predicate_type[len(_KIND_HEAD) : -len(_KIND_TAIL)] if ours else predicate_type
-
-
-def ledger_subject(origin: str) -> tuple[str, str]:
-    """The subject of statements about the ledger itself: it is named by the digest of its origin."""
-    return "ledger", hashlib.sha256(origin.encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,8 +8,8 @@ earlier one. Claimed times never matter. Thresholds count distinct public keys.
 role            may sign
 ==============  ===================================================================
 ``root``        the genesis statement
-``maintainer``  ``keys``
-``scorer``      ``round`` for the nodes that the grant names: the round is attested
+``maintainer``  ``keys``, ``rule``, ``ruling``, ``rescore``; ``imported`` without a threshold
+``scorer``      ``round`` for the nodes that the grant names: the round is attested; ``imported`` for these nodes
 ``contributor`` ``round`` for any node: the round is only measured
 ==============  ===================================================================
 """
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ledger.canonical import JsonObject
+
+
+_MAINTAINED = frozenset({"keys", "rule", "ruling", "rescore"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,20 +79,24 @@ class Trust:
 
         Args:
             kind: kind of the statement.
-            node: node of a round; empty for other kinds.
+            node: node of a round or an imported figure; empty for other kinds.
             signers: key ids.
 
         Returns:
-            True when a round is attested by a scorer of its node; false for a measured round. True for other kinds.
+            True when a round is attested by a scorer of its node; false for a measured round and for an imported
+            figure. True for other kinds.
 
         Raises:
             RefusedError: ``E_ROLE``, ``E_NODE``, ``E_KEY_REVOKED``, ``E_THRESHOLD`` or ``E_KIND``.
         """
-        if kind == "keys":
+        if kind in _MAINTAINED:
             self._require(self.maintainers, "maintainer", signers)
             return True
         if kind == "round":
             return self._authorise_round(node, signers)
+        if kind == "imported":
+            self._authorise_imported(node, signers)
+            return False
         raise RefusedError("E_KIND", f"nobody may make a statement of kind {kind!r} here", where="/predicateType")
 
     def authorise_genesis(self, signers: Sequence[str]) -> None:
@@ -114,6 +121,11 @@ class Trust:
             elif keyid not in self.contributors:
                 raise self._refusal(keyid, "scorer", node)
         return attested
+
+    def _authorise_imported(self, node: str, signers: Sequence[str]) -> None:
+        for keyid in signers:
+            if keyid not in self.maintainers.keys and node not in self.scorers.get(keyid, ()):
+                raise self._refusal(keyid, "scorer or maintainer", node)
 
     def _refusal(self, keyid: str, role: str, node: str = "") -> RefusedError:
         if node and keyid in self.scorers:

@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any
 from ledger.metrics import METRICS, Metric
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from ledger.canonical import JsonObject
+    from ledger.rule import Statistic
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,6 +118,23 @@ def median(values: Sequence[Fraction]) -> Fraction:
     if len(ordered) % 2:
         return ordered[middle]
     return (ordered[middle - 1] + ordered[middle]) / 2
+
+
+def arm_value(fact: ArmFact, statistic: Statistic) -> Fraction:
+    """The value of an arm: the median over its repetitions of a statistic of their records.
+
+    ``p90`` is the nearest rank: the smallest value that at least nine tenths of the records do not exceed.
+    """
+    if statistic == "median":
+        return fact.median
+    return median([_STATISTICS[statistic](rep) for rep in fact.reps])
+
+
+_STATISTICS: Mapping[Statistic, Callable[[RepFact], Fraction]] = {
+    "mean": lambda rep: rep.mean,
+    "max": lambda rep: max(rep.values),
+    "p90": lambda rep: sorted(rep.values)[-(-9 * len(rep.values) // 10) - 1],
+}
 
 
 def decimal_text(value: Fraction, places: int = 6) -> str:

@@ -1,0 +1,91 @@
+"""The kinds of statement: what each must satisfy beyond its schema, and what each must name as its subject."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, TypeAlias
+
+from ledger.errors import RefusedError
+from ledger.round import check_round, round_subject
+from ledger.rule import check_rule, rule_digest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ledger.canonical import JsonObject
+
+Subject: TypeAlias = tuple[str, str]
+
+ORIGIN_KINDS = frozenset({"keys", "ruling", "rescore"})
+"""Kinds whose subject is the ledger itself."""
+
+FIGURE_KINDS = frozenset({"round", "imported"})
+"""Kinds that carry a figure of a slot and have an id of their own."""
+
+_RULING_MEMBERS = {
+    "void": set[str](),
+    "supersede": {"by"},
+    "review": {"outcome"},
+    "merged": {"commit"},
+    "waiver": {"gate"},
+}
+_OPTIONAL = {"by", "outcome", "commit", "gate"}
+
+
+def ledger_subject(origin: str) -> Subject:
+    """The subject of statements about the ledger itself: it is named by the digest of its origin."""
+    return "ledger", hashlib.sha256(origin.encode()).hexdigest()
+
+
+def body_subject(kind: str, body: JsonObject) -> Subject | None:
+    """What a statement of this kind must name as its subject; none when only the ledger can say.
+
+    Args:
+        kind: kind of the statement.
+        body: what it says, valid under its schema.
+    """
+    found = _SUBJECTS.get(kind)
+    return found(body) if found else None
+
+
+def check_body(kind: str, body: JsonObject) -> None:
+    """Check what a statement says, as far as its schema cannot.
+
+    Raises:
+        RefusedError: what `ledger.round.check_round` and `ledger.rule.check_rule` raise, ``E_RULING``,
+            ``E_FILE_TWICE``.
+    """
+    check = _CHECKS.get(kind)
+    if check:
+        check(body)
+
+
+def _check_ruling(body: JsonObject) -> None:
+    needed, found = _RULING_MEMBERS[body["action"]], _OPTIONAL & body.keys()
+    if found != needed:
+        names = ", ".join(sorted(needed)) or "none of by, commit, gate and outcome"
+        raise RefusedError("E_RULING", f"a ruling {body['action']!r} takes {names}", where="/predicate/ruling")
+
+
+def _check_imported(body: JsonObject) -> None:
+    names = [item["name"] for item in body["files"]]
+    if len(set(names)) != len(names):
+        raise RefusedError("E_FILE_TWICE", "two files of one name", where="/predicate/imported/files")
+
+
+def _imported_subject(body: JsonObject) -> Subject:
+    return "imported", body["files"][0]["sha256"]
+
+
+_CHECKS: dict[str, Callable[[JsonObject], None]] = {
+    "round": check_round,
+    "rule": check_rule,
+    "ruling": _check_ruling,
+    "imported": _check_imported,
+}
+_SUBJECTS: dict[str, Callable[[JsonObject], Subject]] = {
+    "genesis": lambda body: ledger_subject(body["origin"]),
+    "round": round_subject,
+    "rule": lambda body: ("rule", rule_digest(body)),
+    "imported": _imported_subject,
+}

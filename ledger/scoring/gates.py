@@ -1,0 +1,306 @@
+"""The gates, in their one order: what a rule says of a rung.
+
+integrity → provenance → comparability → parity → plausibility → guards → significance → tier. The first gate that does
+not hold decides the label; nothing behind it is looked at. A missing input is `UNRESOLVED` and never a pass. A value
+that fails parity is `REJECT` whatever its speed, which then stands under ``diagnostic`` only.
+
+`judge` is pure: the rung, the rule and the context are all that it sees. The verdict that a tool, a log or a
+contributor wrote into what they sent is not among them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING, NamedTuple
+
+from ledger.rule import EVIDENCE
+from ledger.scoring.facts import decimal_text
+from ledger.scoring.parity import check_parity
+from ledger.scoring.tier import Number, is_fragile, judge_gain, read_bands, reader
+from ledger.scoring.verdict import Gate, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ledger.canonical import JsonObject
+    from ledger.rule import Guard, Rule
+    from ledger.scoring.rung import Figure, Rung, Slot
+    from ledger.scoring.verdict import Basis, Context
+
+LEAST_REPS = 2
+"""One repetition is not a measurement, whatever a rule says."""
+
+
+class Bound(NamedTuple):
+    """A gate that does not hold."""
+
+    label: str
+    code: str
+    detail: str
+
+
+def judge(rung: Rung, rule: Rule, context: Context) -> Verdict:
+    """What a rule says of a rung."""
+    return _Judge(rung, rule, context).run()
+
+
+@dataclass(slots=True)
+class _Judge:
+    rung: Rung
+    rule: Rule
+    context: Context
+    gates: list[Gate] = field(default_factory=list)
+    flags: list[str] = field(default_factory=list)
+    unattested: list[str] = field(default_factory=list)
+
+    def run(self) -> Verdict:
+        self.flags += self.context.flags
+        steps: tuple[tuple[str, Callable[[], Bound | None]], ...] = (
+            ("integrity", self._integrity),
+            ("provenance", self._provenance),
+            ("comparability", self._comparability),
+            ("parity", self._parity),
+            ("plausibility", self._plausibility),
+            ("guards", self._guards),
+            ("significance", self._baseline),
+        )
+        for name, step in steps:
+            bound = step()
+            if bound is not None:
+                return self._stop(name, bound)
+        return self._tier()
+
+    def read(self, value: str | Fraction) -> Number:
+        return reader(self.rule.numbers)(value)
+
+    @property
+    def value(self) -> Figure:
+        return self.rung.figures["candidate"]
+
+    def note(self, name: str, outcome: str, **inputs: str) -> None:
+        self.gates.append(Gate(name=name, outcome=outcome, inputs=inputs))
+
+    # The gates.
+
+    def _integrity(self) -> Bound | None:
+        """Whoever has a `VerifiedLog` has passed it: chain, root, signatures and roles."""
+        self.note("integrity", "pass", receipt=str(self.rung.index))
+        return None
+
+    def _provenance(self) -> Bound | None:
+        rung, rule = self.rung, self.rule
+        if EVIDENCE.index(rung.evidence) < EVIDENCE.index(rule.evidence):
+            return Bound("UNRESOLVED", "E_EVIDENCE", f"the rule judges {rule.evidence} figures, not {rung.evidence}")
+        if "candidate" not in rung.figures:
+            return Bound("UNRESOLVED", "E_NO_FIGURE", "no figure of a candidate in the slot's metric and context")
+        if rung.evidence == "imported":
+            self.unattested.append("value")
+            self.note("provenance", "pass", evidence=rung.evidence, reps="0")
+            return None
+        needed = max(rule.min_reps, LEAST_REPS)
+        for arm in ("main", "candidate"):
+            reps = rung.figures[arm].reps if arm in rung.figures else 0
+            if arm in rung.figures and reps < needed:
+                return Bound("UNRESOLVED", "E_REPS", f"{arm} has {reps} repetition(s), {needed} are needed")
+        self.note("provenance", "pass", evidence=rung.evidence, reps=str(self.value.reps))
+        return None
+
+    def _comparability(self) -> Bound | None:
+        rung, basis = self.rung, self.context.basis
+        if rung.evidence != "imported":
+            if "main" not in rung.figures:
+                return Bound("UNRESOLVED", "E_NO_MAIN", "main was not measured in the same session")
+            if rung.codes.get("main") == rung.codes.get("candidate") and rung.same_settings:
+                return Bound("UNRESOLVED", "E_SELF_COMPARISON", "both arms are the same code with the same settings")
+        if self.rule.recorded and rung.recorded is None:
+            return Bound("UNRESOLVED", "E_NO_FRONTIER", "the receipt names no frontier that it was held against")
+        if self.context.reference_problem:
+            return Bound("UNRESOLVED", "E_DENOMINATOR", self.context.reference_problem)
+        alarm = self._alarm(basis)
+        if alarm is not None:
+            return alarm
+        self._note_basis(basis)
+        return None
+
+    def _alarm(self, basis: Basis) -> Bound | None:
+        if self.rule.alarm is None or basis.used is None or basis.measured is None or basis.source != "frontier":
+            return None
+        used, measured = self.read(basis.used.value), self.read(basis.measured.value)
+        limit = self.read(self.rule.alarm)
+        low = measured * limit > used if self.rung.slot.lower_is_better else measured < used * limit
+        if not low:
+            return None
+        return Bound(
+            "UNRESOLVED",
+            "E_MAIN_FAR_BELOW",
+            f"main measured {text(basis.measured.value)}, far from the frontier of {text(basis.used.value)}",
+        )
+
+    def _note_basis(self, basis: Basis) -> None:
+        inputs = {"source": basis.source or "none"}
+        if basis.used is not None:
+            inputs["frontier"] = text(basis.used.value)
+        if basis.measured is not None:
+            inputs["main"] = text(basis.measured.value)
+        if basis.receipt is not None:
+            inputs["frontier_receipt"] = str(basis.receipt)
+        elif basis.used is not None:
+            self.unattested.append("frontier")
+        self.note("comparability", "pass", **inputs)
+
+    def _parity(self) -> Bound | None:
+        bars = self.rule.parity
+        if bars is None:
+            self.note("parity", "absent")
+            return None
+        found = check_parity(self.rung, bars, self.read)
+        self.flags += found.flags
+        if found.label:
+            return Bound(found.label, found.code, found.detail)
+        self.note("parity", "pass", **found.inputs)
+        return None
+
+    def _plausibility(self) -> Bound | None:
+        if self.context.review == "rejected":
+            return Bound("REJECT", "E_REVIEW_REJECTED", "maintainers reviewed the value and rejected it")
+        doubt = self._implausible()
+        if doubt is None:
+            self.note("plausibility", "pass" if self.rule.ceiling or self.rule.wall_over else "absent")
+            return None
+        if self.context.review == "accepted" or "plausibility" in self.context.waived:
+            self.note("plausibility", "waived", doubt=doubt.detail)
+            return None
+        return doubt
+
+    def _implausible(self) -> Bound | None:
+        rule, denominator = self.rule, self._denominator()
+        if rule.ceiling is not None and denominator is not None and not self.rung.slot.lower_is_better:
+            limit = self.read(rule.ceiling) * denominator
+            if self.read(self.value.value) > limit:
+                return Bound("REVIEW", "E_CEILING", f"{text(self.value.value)} is over the ceiling {float(limit):.6g}")
+        for share in self.rung.windows:
+            if rule.wall_over is not None and self.read(share) > self.read(rule.wall_over):
+                return Bound("REVIEW", "E_WALL_OVER", f"samples take {float(share):.3f} of their repetition's time")
+            if rule.wall_under is not None and self.read(share) < self.read(rule.wall_under):
+                return Bound("REVIEW", "E_WALL_UNDER", f"samples fill {float(share):.3f} of their repetition's time")
+        return None
+
+    def _guards(self) -> Bound | None:
+        for guard in self.rule.guards:
+            bound = self._guard(guard)
+            if bound is None:
+                continue
+            if "guards" not in self.context.waived:
+                return bound
+            self.note("guards", "waived", doubt=bound.detail)
+        if not self.rule.guards:
+            self.note("guards", "absent")
+        return None
+
+    def _guard(self, guard: Guard) -> Bound | None:
+        slot = self.rung.slot.beside(guard.metric, guard.context)
+        found = self.rung.guards.get((slot, "candidate"))
+        name = f"{guard.metric} at {guard.context}"
+        if found is None:
+            return Bound("UNRESOLVED", "E_GUARD_MISSING", f"the candidate has no {name}")
+        base, receipt = self._guard_base(guard, slot)
+        if base is None:
+            return Bound("UNRESOLVED", "E_GUARD_BASE", f"there is nothing to hold {name} against")
+        value, tolerance = self.read(found.value), self.read(guard.tolerance)
+        if slot.lower_is_better:
+            holds = value <= self.read(base) * (1 + tolerance)
+        else:
+            holds = value >= self.read(base) * (1 - tolerance)
+        if not holds:
+            return Bound("REJECT", "E_GUARD", f"{name} is {text(found.value)}, the base is {text(base)}")
+        self.note("guards", "pass", guard=name, value=text(found.value), base=text(base), base_receipt=receipt)
+        return None
+
+    def _guard_base(self, guard: Guard, slot: Slot) -> tuple[Fraction | None, str]:
+        """The best that is known: never lower than what main does in this very session."""
+        known = self.context.guard_bases.get(slot)
+        main = self.rung.guards.get((slot, "main"))
+        best, receipt = (known[0].value, str(known[1])) if known else (None, "")
+        if main is not None and (best is None or slot.better(main.value, best)):
+            best, receipt = main.value, str(self.rung.index)
+        if best is None and guard.unattested_base is not None:
+            self.unattested.append(f"base of {guard.metric} at {guard.context}")
+            best = Fraction(guard.unattested_base)
+        return best, receipt
+
+    def _denominator(self) -> Number | None:
+        if self.rule.unattested is not None:
+            return self.read(self.rule.unattested)
+        return None if self.context.reference is None else self.read(self.context.reference.value)
+
+    def _baseline(self) -> Bound | None:
+        if self.rule.noise == "required" and self.context.noise is None:
+            return Bound("UNRESOLVED", "E_NOISE", "the node's noise was never measured in this slot")
+        used = self.context.basis.used
+        if used is None or used.value <= 0:
+            return Bound("BASELINE", "", "there is nothing yet to be better than")
+        return None
+
+    # The end.
+
+    def _tier(self) -> Verdict:
+        used = self.context.basis.used
+        if used is None:
+            raise AssertionError("the baseline gate lets no rung without a frontier pass")
+        noise = None if self.rule.noise == "ignored" else self.context.noise
+        bands, denominator, lower = read_bands(self.rule, noise), self._denominator(), self.rung.slot.lower_is_better
+        gain = judge_gain(self.read(self.value.value), self.read(used.value), denominator, bands, lower=lower)
+        if denominator is not None and self.rule.unattested is not None:
+            self.unattested.append("denominator")
+        passed = gain.bound != "significance"
+        self.note("significance", "pass" if passed else "fail", gain=str(gain.gain), share=str(bands.share))
+        if passed:
+            self.note("tier", "pass", credited=str(gain.credited), bound=gain.bound)
+        return Verdict(
+            label=gain.tier,
+            rule=self.rule.digest,
+            gate="tier" if passed else "significance",
+            bound=gain.bound if passed else "",
+            gates=tuple(self.gates),
+            gain=str(gain.gain),
+            credited=str(gain.credited) if passed else "",
+            fragile=is_fragile(self.value, used, denominator, self.rule, bands, lower=lower),
+            unattested=tuple(self.unattested),
+            flags=tuple(dict.fromkeys(self.flags)),
+        )
+
+    def _stop(self, name: str, bound: Bound) -> Verdict:
+        outcome = {"UNRESOLVED": "open", "BASELINE": "pass"}.get(bound.label, "fail")
+        self.gates.append(Gate(name=name, outcome=outcome, code=bound.code, detail=bound.detail))
+        return Verdict(
+            label=bound.label,
+            rule=self.rule.digest,
+            gate=name,
+            code=bound.code,
+            gates=tuple(self.gates),
+            unattested=tuple(self.unattested),
+            flags=tuple(dict.fromkeys(self.flags)),
+            diagnostic=self._diagnostic() if bound.label in ("REJECT", "REVIEW") else {},
+        )
+
+    def _diagnostic(self) -> JsonObject:
+        """Speed and would-be tier of what was stopped: for people who look for the cause, never a result."""
+        used = self.context.basis.used
+        found: JsonObject = {"value": text(self.value.value)}
+        if used is not None and used.value > 0:
+            lower = self.rung.slot.lower_is_better
+            gain = judge_gain(
+                self.read(self.value.value),
+                self.read(used.value),
+                self._denominator(),
+                read_bands(self.rule),
+                lower=lower,
+            )
+            found["tier"] = gain.tier
+        return found
+
+
+def text(value: Fraction) -> str:
+    """A figure for reading, without needless zeros."""
+    return decimal_text(value).rstrip("0").rstrip(".")

@@ -1,0 +1,292 @@
+"""Replay: the one fold from a verified ledger to verdicts, frontier, pins and ladder.
+
+`replay` reads the receipts in their order. Every figure is judged under the rule that covers its slot at that index, or
+under the rules that the caller gives instead, against what the ledger knew then. Nothing is remembered between two
+replays, nothing is written, and the same receipts under the same rules give the same history.
+
+What a later ruling changes, it changes from its own index on: a voided or superseded receipt leaves the frontier there,
+and verdicts that were made before keep the frontier that they were made against.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from ledger.kinds import FIGURE_KINDS
+from ledger.rule import TIERS, read_rule
+from ledger.scoring.gates import LEAST_REPS, judge
+from ledger.scoring.rung import read_imported, read_round
+from ledger.scoring.slots import Holding, Slots
+from ledger.scoring.verdict import Basis, Context, Gate, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ledger.canonical import JsonObject
+    from ledger.rule import Rule
+    from ledger.scoring.rung import Figure, Rung, Slot
+    from ledger.scoring.slots import SlotState
+    from ledger.verified import VerifiedLog
+
+STABLE = ("driver", "gpu", "gpus", "cpu", "kernel", "runtime", "weights", "weights_fingerprint")
+"""Facts of a node that must not change under a pin without being said."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """One rung with what was said of it.
+
+    Attributes:
+        rung: its figures.
+        rule: rule that judged it; none when no rule covers its slot.
+        context: what it was judged against.
+        verdict: none without a rule, and for sessions without a candidate behind the first.
+        gone_at: index of the ruling that voided or superseded it; none while it stands.
+        gone_by: ``void`` or ``supersede``.
+        merged_at: index of the ruling that says it was merged.
+    """
+
+    rung: Rung
+    rule: Rule | None
+    context: Context | None
+    verdict: Verdict | None
+    gone_at: int | None = None
+    gone_by: str = ""
+    merged_at: int | None = None
+
+    @property
+    def stands(self) -> bool:
+        """Whether no ruling has taken it out."""
+        return self.gone_at is None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class History:
+    """What a ledger says under its rules.
+
+    Attributes:
+        size: number of receipts that were read.
+        judged: every figure in the order of the indices, those too that no longer stand.
+        slots: what is known of each slot.
+        rules: rules in force at the end, the newest first; or the rules that were given.
+    """
+
+    size: int
+    judged: tuple[Judged, ...]
+    slots: Mapping[Slot, SlotState]
+    rules: tuple[Rule, ...]
+
+
+def replay(log: VerifiedLog, rules: Sequence[Rule] = (), *, as_of: int | None = None) -> History:
+    """The history of a verified ledger.
+
+    Args:
+        log: verified in full: who attested what is not known otherwise.
+        rules: judge everything under the first of these that covers its slot, instead of under the rules in force.
+        as_of: number of receipts to read; all by default.
+
+    Raises:
+        ValueError: the log was verified quickly only, or is shorter than `as_of`.
+        VerificationError: a file has changed since it was verified.
+    """
+    if log.mode != "full":
+        raise ValueError("a replay needs a ledger that was verified in full")
+    size = len(log.entries) if as_of is None else as_of
+    if not 0 <= size <= len(log.entries):
+        raise ValueError(f"{size} receipts of {len(log.entries)}")
+    fold = Replay(rules)
+    for index in range(size):
+        entry = log.entries[index]
+        if entry.kind in FIGURE_KINDS or entry.kind in ("rule", "ruling"):
+            body = log.receipt(index).statement.body
+            fold.feed(index, entry.kind, body, digest=entry.digest.hex(), attested=entry.attested)
+    return fold.history(size)
+
+
+class Replay:
+    """The fold itself, one receipt at a time: what was read once need not be read again when the ledger grows."""
+
+    def __init__(self, rules: Sequence[Rule] = ()) -> None:
+        self._given = tuple(rules)
+        self._in_force: list[Rule] = []
+        self._slots = Slots()
+        self._judged: dict[int, Judged] = {}
+        self._by_digest: dict[str, int] = {}
+
+    def feed(self, index: int, kind: str, body: JsonObject, *, digest: str, attested: bool) -> None:
+        """Take in a receipt of kind ``rule``, ``round``, ``imported`` or ``ruling``."""
+        if kind == "rule":
+            self._in_force.insert(0, read_rule(body))
+        elif kind == "ruling":
+            self._rule_on(index, body)
+        else:
+            self._by_digest[digest] = index
+            self._take(self._rung(index, kind, body, digest, attested=attested))
+
+    def history(self, size: int) -> History:
+        """What has been read so far."""
+        return History(
+            size=size,
+            judged=tuple(self._judged[index] for index in sorted(self._judged)),
+            slots=self._slots,
+            rules=self._given or tuple(self._in_force),
+        )
+
+    def _rule_for(self, slot: JsonObject) -> Rule | None:
+        return next((rule for rule in self._given or self._in_force if rule.covers(slot)), None)
+
+    def _rung(self, index: int, kind: str, body: JsonObject, digest: str, *, attested: bool) -> Rung:
+        if kind == "imported":
+            return read_imported(index, digest, body)
+        rule = self._rule_for(body["slot"])
+        return read_round(index, digest, body, attested=attested, statistic=rule.statistic if rule else "median")
+
+    def _take(self, rung: Rung) -> None:
+        rule = self._rule_for(rung.slot._asdict())
+        context = self._context(rung, rule) if rule else None
+        verdict = _first_verdict(rung, rule, context)
+        self._judged[rung.index] = Judged(rung=rung, rule=rule, context=context, verdict=verdict)
+        self._count(rung, rule, verdict)
+
+    # What a rung is judged against.
+
+    def _context(self, rung: Rung, rule: Rule) -> Context:
+        state = self._slots[rung.slot]
+        reference, problem = self._reference(rung.slot, rule)
+        guards = [rung.slot.beside(guard.metric, guard.context) for guard in rule.guards]
+        best = {slot: self._slots[slot].passes.best for slot in guards}
+        return Context(
+            basis=self._basis(rung, rule),
+            reference=reference,
+            reference_problem=problem,
+            guard_bases={slot: (item.figure, item.receipt) for slot, item in best.items() if item},
+            noise=state.noise_floor,
+            flags=_environment_flags(rung, state.frontier.best),
+        )
+
+    def _basis(self, rung: Rung, rule: Rule) -> Basis:
+        main = rung.figures.get("main")
+        if rule.recorded:
+            return Basis(used=rung.recorded, measured=main, source="recorded" if rung.recorded else "")
+        best = self._slots[rung.slot].frontier.best
+        if best is None:
+            return Basis(used=main, receipt=rung.index if main else None, measured=main, source="main" if main else "")
+        if main is not None and _beats(rung.slot, main, best.figure, rule.agree):
+            return Basis(used=main, receipt=rung.index, measured=main, source="main")
+        return Basis(used=best.figure, receipt=best.receipt, measured=main, source="frontier")
+
+    def _reference(self, slot: Slot, rule: Rule) -> tuple[Figure | None, str]:
+        if rule.reference is None:
+            return None, ""
+        index = self._by_digest.get(rule.reference)
+        judged = self._judged.get(index) if index is not None else None
+        if judged is None or not judged.stands:
+            return None, f"the denominator's receipt {rule.reference[:16]}… is not here, or was voided"
+        rung = judged.rung
+        figure = rung.figures.get("reference")
+        if rung.evidence != "attested" or figure is None or figure.reps < LEAST_REPS:
+            return None, f"receipt {index} holds no attested reference of at least {LEAST_REPS} repetitions"
+        if (rung.slot.node, rung.slot.metric, rung.slot.context) != (slot.node, slot.metric, slot.context):
+            return None, f"receipt {index} measured {rung.slot}, not {slot}"
+        return figure, ""
+
+    # What a rung leaves behind.
+
+    def _count(self, rung: Rung, rule: Rule | None, verdict: Verdict | None) -> None:
+        needed = max(rule.min_reps if rule else 0, LEAST_REPS)
+        passed = verdict is not None and (verdict.label == "none" or verdict.label in TIERS)
+        for slot, arm, figure in _all_figures(rung):
+            item = Holding(
+                receipt=rung.index,
+                since=rung.index,
+                figure=figure,
+                arm=arm,
+                commit=rung.commits.get(arm, ""),
+                evidence=rung.evidence,
+                environment=rung.environment,
+            )
+            state = self._slots[slot]
+            if rung.evidence != "attested":
+                state.measured.add(item)
+            elif figure.reps < needed:
+                continue
+            elif arm == "main":
+                state.raise_frontier(item)
+            elif arm == "reference":
+                state.references.append(item)
+            elif passed:
+                state.passes.add(item)
+        if rung.noise is not None and rung.evidence == "attested":
+            self._slots[rung.slot].noise[rung.index] = rung.noise
+
+    def _rule_on(self, index: int, body: JsonObject) -> None:
+        judged = self._judged[self._by_digest[body["receipt"]]]
+        action = body["action"]
+        if action in ("void", "supersede"):
+            for slot in {slot for slot, *_ in _all_figures(judged.rung)} | {judged.rung.slot}:
+                self._slots[slot].withdraw(judged.rung.index, index)
+            judged = replace(judged, gone_at=index, gone_by=action)
+        elif action == "merged":
+            judged = replace(judged, merged_at=index)
+            self._merge(judged, index, body["commit"])
+        elif judged.rule is not None and judged.context is not None and judged.verdict is not None:
+            if action == "review":
+                context = replace(judged.context, review=body["outcome"])
+            else:
+                context = replace(judged.context, waived=judged.context.waived | {body["gate"]})
+            verdict = _first_verdict(judged.rung, judged.rule, context)
+            judged = replace(judged, context=context, verdict=verdict)
+        self._judged[judged.rung.index] = judged
+
+    def _merge(self, judged: Judged, index: int, commit: str) -> None:
+        """A merged candidate is main from here on, when it was attested and had won."""
+        rung, verdict = judged.rung, judged.verdict
+        won = verdict is not None and verdict.label in TIERS
+        if rung.evidence != "attested" or not won or not judged.stands:
+            return
+        self._slots[rung.slot].raise_frontier(
+            Holding(
+                receipt=rung.index,
+                since=index,
+                figure=rung.figures["candidate"],
+                arm="candidate",
+                commit=commit,
+                evidence=rung.evidence,
+                environment=rung.environment,
+            )
+        )
+
+
+def _first_verdict(rung: Rung, rule: Rule | None, context: Context | None) -> Verdict | None:
+    if rule is None or context is None or rung.purpose not in ("score", "imported"):
+        return None
+    if "candidate" in rung.figures or "main" not in rung.figures:
+        return judge(rung, rule, context)
+    if context.basis.source == "main" and context.basis.receipt == rung.index and rung.evidence == "attested":
+        gate = Gate(name="significance", outcome="pass", detail="the first figure of main in this slot")
+        return Verdict(label="BASELINE", rule=rule.digest, gate="significance", gates=(gate,))
+    return None
+
+
+def _all_figures(rung: Rung) -> list[tuple[Slot, str, Figure]]:
+    own = [(rung.slot, arm, figure) for arm, figure in rung.figures.items()]
+    return own + [(slot, arm, figure) for (slot, arm), figure in rung.guards.items()]
+
+
+def _beats(slot: Slot, main: Figure, frontier: Figure, agree: str | None) -> bool:
+    """Whether main in this session is the better basis: better, and by more than both may differ for nothing."""
+    if not slot.better(main.value, frontier.value):
+        return False
+    return agree is None or abs(main.value - frontier.value) > type(main.value)(agree) * frontier.value
+
+
+def _environment_flags(rung: Rung, best: Holding | None) -> tuple[str, ...]:
+    if best is None:
+        return ()
+    changed = [
+        name
+        for name in STABLE
+        if name in rung.environment and best.environment.get(name, rung.environment[name]) != rung.environment[name]
+    ]
+    return tuple(f"F_ENVIRONMENT_CHANGED:{name}" for name in changed)

@@ -1,0 +1,230 @@
+"""Rungs: the figures of one receipt, in the one form that rules judge.
+
+A round gives figures computed from its raw records; an imported receipt gives the figure that its source printed, and
+never one for an arm that the source does not name. What a tool or a foreign log said about the verdict is not here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING, NamedTuple
+
+from ledger.metrics import METRICS
+from ledger.rule import AXES
+from ledger.scoring.facts import ArmFact, arm_value, round_facts
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ledger.canonical import JsonObject
+    from ledger.rule import Statistic
+
+PLACES = 6
+"""Decimals of a computed figure in every output; half a unit of the last one is how much reading may round."""
+
+
+class Slot(NamedTuple):
+    """Every axis that a number depends on."""
+
+    project: str
+    node: str
+    quant: str
+    context: int
+    metric: str
+
+    def __str__(self) -> str:
+        return f"{self.project} · {self.node} · {self.quant} · {self.context} · {self.metric}"
+
+    @property
+    def lower_is_better(self) -> bool:
+        """Whether less is an improvement."""
+        return METRICS[self.metric].better == "lower"
+
+    def beside(self, metric: str, context: int) -> Slot:
+        """The slot of another metric or context on the same node."""
+        return self._replace(metric=metric, context=context)
+
+    def better(self, one: Fraction, other: Fraction) -> bool:
+        """Whether `one` is better than `other`."""
+        return one < other if self.lower_is_better else one > other
+
+
+def read_slot(value: JsonObject) -> Slot:
+    """A slot that satisfies its schema."""
+    return Slot(**{axis: value[axis] for axis in AXES})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """A number with half a unit of its last printed place, and the repetitions behind it (0 without raw ones)."""
+
+    value: Fraction
+    half_unit: Fraction
+    reps: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParityPoint:
+    """Accuracy at one depth. `depth` and `trials` are none where the source does not say."""
+
+    depth: int | None
+    kl: Fraction | None
+    top1: Fraction | None
+    trials: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rung:
+    """What a rule may look at.
+
+    Attributes:
+        index: of the receipt.
+        digest: SHA-256 (hex) of the receipt file.
+        id: of the round or the imported figure.
+        purpose: ``score``, ``noise``, ``reference`` or ``imported``.
+        slot: what was measured.
+        evidence: ``attested``, ``measured`` or ``imported``.
+        figures: figure of the slot by arm; an imported one is the candidate's.
+        recorded: frontier that an imported receipt names.
+        parity: points by arm.
+        guards: figures of other slots of the session, by slot and arm.
+        commits: commit by arm, where it is known.
+        codes: digest of the code by arm.
+        same_settings: whether main and candidate ran with the same settings.
+        environment: facts of the node that must not change under a pin.
+        noise: relative spread over all repetitions of a noise round.
+        windows: per repetition, the share of its wall-clock time that its samples account for.
+    """
+
+    index: int
+    digest: str
+    id: str
+    purpose: str
+    slot: Slot
+    evidence: str
+    figures: Mapping[str, Figure]
+    recorded: Figure | None = None
+    parity: Mapping[str, tuple[ParityPoint, ...]] = field(default_factory=dict)
+    guards: Mapping[tuple[Slot, str], Figure] = field(default_factory=dict)
+    commits: Mapping[str, str] = field(default_factory=dict)
+    codes: Mapping[str, str] = field(default_factory=dict)
+    same_settings: bool = False
+    environment: Mapping[str, str] = field(default_factory=dict)
+    noise: Fraction | None = None
+    windows: tuple[Fraction, ...] = ()
+
+
+def decimal_figure(text: str) -> Figure:
+    """A number as a file printed it: a decimal such as ``46.49``."""
+    places = len(text.partition(".")[2])
+    return Figure(value=Fraction(text), half_unit=Fraction(1, 2 * 10**places))
+
+
+def read_imported(index: int, digest: str, body: JsonObject) -> Rung:
+    """The rung of an ``imported`` body that satisfies its schema."""
+    slot = read_slot(body["slot"])
+    figures = {"candidate": decimal_figure(body["value"]["value"])}
+    if "main" in body:
+        figures["main"] = decimal_figure(body["main"]["value"])
+    guards = {
+        (slot.beside(item["metric"], item["context"]), "candidate"): decimal_figure(item["value"])
+        for item in body.get("guards", [])
+    }
+    return Rung(
+        index=index,
+        digest=digest,
+        id=body["id"],
+        purpose="imported",
+        slot=slot,
+        evidence="imported",
+        figures=figures,
+        recorded=decimal_figure(body["frontier"]["value"]) if "frontier" in body else None,
+        parity={"candidate": tuple(_point(item) for item in body["parity"])} if body.get("parity") else {},
+        guards=guards,
+        commits={"candidate": body["commit"]} if "commit" in body else {},
+        environment=body.get("environment", {}),
+    )
+
+
+def read_round(index: int, digest: str, body: JsonObject, *, attested: bool, statistic: Statistic) -> Rung:
+    """The rung of a ``round`` body that satisfies its schema and `ledger.round.check_round`."""
+    slot = read_slot(body["slot"])
+    facts = round_facts(body)
+    wanted = {slot} | {slot.beside(guard["metric"], guard["context"]) for guard in body.get("guards", [])}
+    found: dict[tuple[Slot, str], Figure] = {}
+    for fact in facts:
+        where = slot.beside(fact.metric.name, fact.context)
+        if where in wanted:
+            found[where, fact.arm] = _computed(fact, statistic)
+    arms = {arm["role"]: arm for arm in body["arms"]}
+    settings = [arms[role].get("settings", {}) for role in ("main", "candidate") if role in arms]
+    return Rung(
+        index=index,
+        digest=digest,
+        id=body["id"],
+        purpose=body["purpose"],
+        slot=slot,
+        evidence="attested" if attested else "measured",
+        figures={arm: figure for (where, arm), figure in found.items() if where == slot},
+        parity=_parity_by_arm(body),
+        guards={key: figure for key, figure in found.items() if key[0] != slot},
+        commits={role: arm["commit"] for role, arm in arms.items() if "commit" in arm},
+        codes={role: arm["code_sha256"] for role, arm in arms.items()},
+        same_settings=all(each == settings[0] for each in settings),
+        environment=_environment(body),
+        noise=_noise(facts, slot) if body["purpose"] == "noise" else None,
+        windows=tuple(_windows(body)),
+    )
+
+
+def _computed(fact: ArmFact, statistic: Statistic) -> Figure:
+    return Figure(
+        value=arm_value(fact, statistic),
+        half_unit=Fraction(1, 2 * 10**PLACES),
+        reps=len({rep.order for rep in fact.reps}),
+    )
+
+
+def _point(item: JsonObject) -> ParityPoint:
+    return ParityPoint(
+        depth=item.get("depth"),
+        kl=Fraction(item["kl"]) if "kl" in item else None,
+        top1=Fraction(item["top1"]) if "top1" in item else None,
+        trials=item.get("trials"),
+    )
+
+
+def _parity_by_arm(body: JsonObject) -> Mapping[str, tuple[ParityPoint, ...]]:
+    arms: dict[str, tuple[ParityPoint, ...]] = {}
+    for item in body.get("parity", []):
+        arms[item["arm"]] = (*arms.get(item["arm"], ()), _point(item))
+    return arms
+
+
+def _environment(body: JsonObject) -> Mapping[str, str]:
+    stated = {name: str(value) for name, value in body["environment"].items() if name not in ("load", "extra")}
+    return {**stated, "weights": body["weights"]["sha256"], "harness": body["harness"]["sha256"]}
+
+
+def _noise(facts: list[ArmFact], slot: Slot) -> Fraction | None:
+    """Relative spread over the repetitions of both arms of a noise round: all of it is noise."""
+    values = [
+        rep.median
+        for fact in facts
+        if (fact.metric.name, fact.context) == (slot.metric, slot.context)
+        for rep in fact.reps
+    ]
+    return (max(values) - min(values)) / (sum(values, Fraction(0)) / len(values)) if values else None
+
+
+def _windows(body: JsonObject) -> list[Fraction]:
+    """Per repetition, the time of its samples over its wall-clock time and concurrency; nothing where it is unknown."""
+    shares = []
+    for rep in body["reps"]:
+        records = rep["records"]
+        column = records.get("wall_ns") or records.get("e2e_ns")
+        if column and None not in column:
+            lanes = rep.get("workload", {}).get("concurrency", 1)
+            shares.append(Fraction(sum(column), rep["wall_ns"] * lanes))
+    return shares

@@ -1,0 +1,128 @@
+"""What a ledger knows of each slot: the frontier (raise-only), the base of guards, noise, and the best only measured.
+
+A value enters with the index from which it counts and leaves when its receipt is voided or superseded. The frontier is
+the best that is in: a lower reading never lowers it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from fractions import Fraction
+
+    from ledger.scoring.rung import Figure, Slot
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Holding:
+    """A figure that counts for a slot.
+
+    Attributes:
+        receipt: index of the receipt that it comes from.
+        since: index from which it counts; a merged candidate counts from its ruling on.
+        figure: the number.
+        arm: arm that gave it.
+        commit: commit of that arm; empty when unknown.
+        evidence: ``attested``, ``measured`` or ``imported``.
+        environment: facts of the node in that session.
+    """
+
+    receipt: int
+    since: int
+    figure: Figure
+    arm: str
+    commit: str
+    evidence: str
+    environment: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Move:
+    """The frontier of a slot from an index on; `holding` is none after the last value was voided."""
+
+    index: int
+    holding: Holding | None
+
+
+@dataclass(slots=True)
+class Pool:
+    """Figures of a slot, of which the best counts. `best` is kept up to date."""
+
+    slot: Slot
+    items: list[Holding] = field(default_factory=list)
+    best: Holding | None = None
+
+    def add(self, item: Holding) -> bool:
+        """Take a figure in; returns whether it is the new best. Of equals, the first stays."""
+        self.items.append(item)
+        if self.best is not None and not self.slot.better(item.figure.value, self.best.figure.value):
+            return False
+        self.best = item
+        return True
+
+    def remove(self, receipt: int) -> bool:
+        """Drop what a receipt gave; returns whether the best has changed."""
+        before = self.best
+        self.items = [item for item in self.items if item.receipt != receipt]
+        self.best = None
+        for item in self.items:
+            if self.best is None or self.slot.better(item.figure.value, self.best.figure.value):
+                self.best = item
+        return self.best != before
+
+
+@dataclass(slots=True)
+class SlotState:
+    """One slot.
+
+    Attributes:
+        slot: which.
+        frontier: attested main arms, and candidates that were merged.
+        passes: these and every attested figure that passed: the base of guards.
+        measured: figures that nobody attested.
+        references: attested reference arms, in order.
+        noise: noise floors by receipt.
+        moves: how the frontier went.
+    """
+
+    slot: Slot
+    frontier: Pool = field(init=False)
+    passes: Pool = field(init=False)
+    measured: Pool = field(init=False)
+    references: list[Holding] = field(default_factory=list)
+    noise: dict[int, Fraction] = field(default_factory=dict)
+    moves: list[Move] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.frontier, self.passes, self.measured = Pool(self.slot), Pool(self.slot), Pool(self.slot)
+
+    @property
+    def noise_floor(self) -> Fraction | None:
+        """The largest noise that was measured; none when it never was."""
+        return max(self.noise.values(), default=None)
+
+    def raise_frontier(self, item: Holding) -> None:
+        """Take in an attested figure of main."""
+        self.passes.add(item)
+        if self.frontier.add(item):
+            self.moves.append(Move(index=item.since, holding=item))
+
+    def withdraw(self, receipt: int, index: int) -> None:
+        """Drop what a receipt gave, from this index on."""
+        self.passes.remove(receipt)
+        self.measured.remove(receipt)
+        self.references = [item for item in self.references if item.receipt != receipt]
+        self.noise.pop(receipt, None)
+        if self.frontier.remove(receipt):
+            self.moves.append(Move(index=index, holding=self.frontier.best))
+
+
+class Slots(dict["Slot", SlotState]):
+    """Every slot that was ever met."""
+
+    def __missing__(self, slot: Slot) -> SlotState:
+        found = self[slot] = SlotState(slot)
+        return found

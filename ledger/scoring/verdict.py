@@ -1,0 +1,121 @@
+"""Verdicts: what a rule says of a rung, with the gates it passed and the inputs of each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from fractions import Fraction
+
+    from ledger.canonical import JsonObject
+    from ledger.scoring.rung import Figure, Slot
+
+LABELS = ("REJECT", "UNRESOLVED", "REVIEW", "BASELINE", "none", "xs", "s", "m", "l", "xl")
+
+GATES = (
+    "integrity",
+    "provenance",
+    "comparability",
+    "parity",
+    "plausibility",
+    "guards",
+    "significance",
+    "tier",
+)
+"""The gates, in the order in which they are passed. The first that does not hold binds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gate:
+    """One gate.
+
+    Attributes:
+        name: one of `GATES`.
+        outcome: ``pass``, ``fail``, ``open`` (an input is missing), ``waived``, or ``absent`` when the rule has none.
+        code: stable identifier of what did not hold; empty for a pass.
+        detail: expected and found, in words.
+        inputs: numbers it looked at, as decimals, and the receipts they come from.
+    """
+
+    name: str
+    outcome: str
+    code: str = ""
+    detail: str = ""
+    inputs: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Basis:
+    """What a value is held against.
+
+    Attributes:
+        used: the figure; none when there is nothing to hold against.
+        receipt: index of the receipt that it comes from; none when no receipt of this ledger stands for it.
+        measured: what main measured in the same session.
+        source: ``frontier``, ``main``, ``recorded`` or empty.
+    """
+
+    used: Figure | None = None
+    receipt: int | None = None
+    measured: Figure | None = None
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """What the ledger knows besides the rung.
+
+    Attributes:
+        basis: what the value is held against.
+        reference: the rule's denominator receipt, resolved; none when the rule names none.
+        reference_problem: why that receipt gives no denominator here; empty when it does.
+        guard_bases: best figure so far of a guarded slot, with the index of its receipt.
+        noise: noise of the slot's node; none when it was never measured.
+        waived: gates that maintainers waived for this rung.
+        review: ``accepted``, ``rejected`` or empty.
+        flags: what the replay noticed, such as a changed environment.
+    """
+
+    basis: Basis
+    reference: Figure | None = None
+    reference_problem: str = ""
+    guard_bases: Mapping[Slot, tuple[Figure, int]] = field(default_factory=dict)
+    noise: Fraction | None = None
+    waived: frozenset[str] = frozenset()
+    review: str = ""
+    flags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What a rule says of a rung. The speed of a rejected rung is in `diagnostic` and nowhere else.
+
+    Attributes:
+        label: one of `LABELS`.
+        rule: digest of the rule.
+        gate: name of the gate that bound.
+        code: stable identifier of what bound; empty when a tier or ``none`` was given.
+        bound: for a tier, what limited it: ``cap``, ``denominator`` or ``gain``.
+        gates: every gate that was reached, in order.
+        gain: over the frontier, as an exact fraction or a double in text; empty without a tier.
+        credited: what was held against the bands; empty without a tier.
+        fragile: half a unit in the last place of an input would change the label.
+        unattested: what in it no receipt stands for.
+        flags: what deserves a look without changing the label.
+        diagnostic: speed and would-be tier of a rung that did not reach the tier gate.
+    """
+
+    label: str
+    rule: str
+    gate: str
+    code: str = ""
+    bound: str = ""
+    gates: tuple[Gate, ...] = ()
+    gain: str = ""
+    credited: str = ""
+    fragile: bool = False
+    unattested: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
+    diagnostic: JsonObject = field(default_factory=dict)
