@@ -20,6 +20,14 @@ COMMANDS = {
     "log": "read",
     "show": "read",
     "export": "read",
+    "frontier": "score",
+    "pins": "score",
+    "ladder": "score",
+    "check-lock": "score",
+    "rule": "rules",
+    "ruling": "rulings",
+    "rescore": "rescoring",
+    "import": "importing",
 }
 """Module of each command below `cli.commands`."""
 

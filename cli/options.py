@@ -20,3 +20,19 @@ LedgerKeyOption: TypeAlias = Annotated[
 LockTimeoutOption: TypeAlias = Annotated[
     float, typer.Option("--lock-timeout", min=0, metavar="SECONDS", help="How long to wait for other writers.")
 ]
+AttestOption: TypeAlias = Annotated[
+    str, typer.Option("--output", "-o", metavar="FILE", help="Do not seal: write the attested statement.")
+]
+AsOfOption: TypeAlias = Annotated[
+    int | None, typer.Option("--as-of", min=0, metavar="N", help="The state after N receipts; default: all.")
+]
+RuleOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--rule", metavar="RULE", help="Judge under this rule (file, receipt index or digest) instead. Repeat it."
+    ),
+]
+SlotFilterOption: TypeAlias = Annotated[
+    str, typer.Option("--slot", metavar="AXIS=VALUE,...", help="Only slots with these axes, such as metric=ttft.")
+]
+CsvOption: TypeAlias = Annotated[bool, typer.Option("--csv", help="Print the table as CSV.")]

@@ -16,7 +16,7 @@ from ledger.draft import Draft, sign_draft
 from ledger.dsse import PAYLOAD_TYPE
 from ledger.errors import MalformedError, PolicyError, RefusedError
 from ledger.examine import Claim, examine
-from ledger.loading import find_round, read_again, read_state
+from ledger.loading import find_figure, read_again, read_state
 from ledger.log import Sealed
 from ledger.receipt import decode_receipt
 from ledger.statement import SignedStatement, export_envelope, import_envelope
@@ -56,6 +56,17 @@ def report_sealed(ledger: Ledger, sealed: Sequence[Sealed], notes: Sequence[str]
         typer.echo(f"{word} receipt {item.index}  {item.digest.hex()}")
 
 
+def seal_or_attest(
+    ledger: Ledger, draft: Draft, target: str, ledger_key: Path | None, *, lock_timeout: float, as_json: bool
+) -> None:
+    """Seal one draft, or write it as an envelope when `target` names one."""
+    if target:
+        attest_drafts(ledger, [draft], target, as_json=as_json)
+        return
+    sealed = ledger.writer(ledger_key, lock_timeout).append([draft])
+    report_sealed(ledger, sealed, [], as_json=as_json)
+
+
 def attest_drafts(ledger: Ledger, drafts: Sequence[Draft], target: str, *, as_json: bool) -> None:
     """Sign drafts and write each as an envelope, to be sealed by whoever holds the ledger's key."""
     state = read_state(ledger.store, ledger.store.snapshot_file())
@@ -76,7 +87,7 @@ def attest_drafts(ledger: Ledger, drafts: Sequence[Draft], target: str, *, as_js
 
 
 def _refuse_sealed(ledger: Ledger, state: State, draft: Draft) -> None:
-    index = find_round(state, draft.kind, draft.body)
+    index = find_figure(state, draft.kind, draft.body)
     if index is not None:
         receipt = decode_receipt(read_again(ledger.store, state, index))
         if receipt.statement.body == draft.body:

@@ -56,6 +56,13 @@ def table(rows: Sequence[Sequence[str]], *, right: frozenset[int] = frozenset())
     return "\n".join(lines)
 
 
+def write_csv(rows: Sequence[Sequence[str]]) -> None:
+    """Rows as CSV (RFC 4180); the first row is the head."""
+    import csv  # noqa: PLC0415 - few commands need it
+
+    csv.writer(sys.stdout, lineterminator="\n").writerows(rows)
+
+
 def progress_line(done: int, total: int) -> None:
     """Show progress on a terminal; silent elsewhere."""
     if sys.stderr.isatty():

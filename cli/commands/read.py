@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -19,6 +19,7 @@ from ledger.errors import LedgerError, MalformedError, PolicyError, RefusedError
 from ledger.examine import check_form, examine
 from ledger.receipt import Receipt
 from ledger.round import check_round
+from ledger.rule import AXES, rule_digest
 from ledger.statement import export_envelope
 from ledger.verified import VerifiedLog
 from ledger.verify import verify
@@ -78,17 +79,52 @@ def _what(receipt: Receipt) -> str:
         return ""  # of a newer release
     except MalformedError as err:
         return f"does not make sense: {err}"
-    body = statement.body
-    if statement.kind == "genesis":
-        return str(body["origin"])
-    if statement.kind == "keys":
-        return "; ".join(_change_text(change) for change in body["changes"])
-    slot = body["slot"]
+    return _WORDS[statement.kind](statement.body)
+
+
+def _genesis_words(body: JsonObject) -> str:
+    return str(body["origin"])
+
+
+def _keys_words(body: JsonObject) -> str:
+    return "; ".join(_change_text(change) for change in body["changes"])
+
+
+def _round_words(body: JsonObject) -> str:
     arms = "+".join(arm["role"] for arm in body["arms"])
-    return (
-        f"{body['purpose']} {arms}  {slot['project']} · {slot['node']} · {slot['quant']} · "
-        f"{slot['context']} · {slot['metric']}"
-    )
+    return f"{body['purpose']} {arms}  {_slot_words(body['slot'])}"
+
+
+def _imported_words(body: JsonObject) -> str:
+    source, faults = body["source"], len(body["faults"])
+    return f"from {source['log']}  {_slot_words(body['slot'])}  {faults} fault(s)"
+
+
+def _rule_words(body: JsonObject) -> str:
+    return f"{body['name']}  {rule_digest(body)[:12]}"
+
+
+def _ruling_words(body: JsonObject) -> str:
+    return f"{body['action']} {body['receipt'][:12]}  {body['reason']}"
+
+
+def _rescore_words(body: JsonObject) -> str:
+    return f"{body['changed']} of {body['rungs']} labels change under {', '.join(each[:12] for each in body['rules'])}"
+
+
+def _slot_words(slot: JsonObject) -> str:
+    return " · ".join(str(slot[axis]) for axis in AXES)
+
+
+_WORDS: dict[str, Callable[[JsonObject], str]] = {
+    "genesis": _genesis_words,
+    "keys": _keys_words,
+    "round": _round_words,
+    "imported": _imported_words,
+    "rule": _rule_words,
+    "ruling": _ruling_words,
+    "rescore": _rescore_words,
+}
 
 
 def _change_text(change: JsonObject) -> str:
@@ -163,6 +199,8 @@ def _standing(opened: VerifiedLog, index: int, receipt: Receipt) -> str:
     except LedgerError as err:
         word = "unknown" if isinstance(err, PolicyError) else "refuted"
         return f"{word}: {err}; run rungbook verify"
+    if claim.kind == "imported":
+        return "imported: nobody attests it"
     if claim.kind != "round":
         return "in force"
     return "attested" if attested else "measured"

@@ -20,8 +20,8 @@ from cli.context import (
     load_public_key,
     open_anchor,
 )
-from cli.options import JsonOption, KeyOption, LedgerKeyOption, LedgerOption, LockTimeoutOption
-from cli.outcome import attest_drafts, report_sealed
+from cli.options import AttestOption, JsonOption, KeyOption, LedgerKeyOption, LedgerOption, LockTimeoutOption
+from cli.outcome import seal_or_attest
 from cli.status import reports_errors
 from ledger.canonical import JsonObject
 from ledger.draft import Draft
@@ -139,9 +139,7 @@ def grant(
     key: KeyOption,
     node: Annotated[list[str] | None, typer.Option(metavar="NODE", help="Node of a scorer; repeat it.")] = None,
     reason: Annotated[str, typer.Option(metavar="TEXT", help="Kept in the receipt.")] = "",
-    output_file: Annotated[
-        str, typer.Option("--output", "-o", metavar="FILE", help="Do not seal: write the attested statement.")
-    ] = "",
+    output_file: AttestOption = "",
     ledger: LedgerOption = None,
     ledger_key: LedgerKeyOption = None,
     lock_timeout: LockTimeoutOption = LOCK_TIMEOUT_S,
@@ -167,9 +165,7 @@ def revoke(
     role: Annotated[str, typer.Option(metavar="ROLE", help="scorer, contributor or maintainer.")],
     key: KeyOption,
     reason: Annotated[str, typer.Option(metavar="TEXT", help="Kept in the receipt.")] = "",
-    output_file: Annotated[
-        str, typer.Option("--output", "-o", metavar="FILE", help="Do not seal: write the attested statement.")
-    ] = "",
+    output_file: AttestOption = "",
     ledger: LedgerOption = None,
     ledger_key: LedgerKeyOption = None,
     lock_timeout: LockTimeoutOption = LOCK_TIMEOUT_S,
@@ -201,8 +197,4 @@ def _change_keys(
 ) -> None:
     body: JsonObject = {"changes": [change]} | ({"reason": reason} if reason else {})
     draft = Draft(kind="keys", body=body, signers=[load_private_key(path) for path in keys])
-    if output_file:
-        attest_drafts(ledger, [draft], output_file, as_json=as_json)
-        return
-    sealed = ledger.writer(ledger_key, lock_timeout).append([draft])
-    report_sealed(ledger, sealed, [], as_json=as_json)
+    seal_or_attest(ledger, draft, output_file, ledger_key, lock_timeout=lock_timeout, as_json=as_json)

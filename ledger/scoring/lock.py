@@ -1,6 +1,6 @@
 """Pin files: pins written out for projects that keep them beside their code, and checked against sealed receipts.
 
-    {"rungbook": "pins/v1", "pins": [{"role": "basis", "slot": {…}, "value": "69.02", "receipt": "…"}]}
+    {"rungbook": "pin-file/v1", "pins": [{"role": "basis", "slot": {…}, "value": "69.02", "receipt": "…"}]}
 
 A value is traced when a sealed, attested receipt of exactly this slot gives it, within ``max(0.01, 1e-4 * value)``. The
 value 0 means "not measured" and needs no receipt. A number that nobody can trace is not a pin, whoever typed it.
@@ -41,7 +41,7 @@ def pin_file(history: History) -> JsonObject:
     """All attested pins as a pin file's contents."""
     digests = {judged.rung.index: judged.rung.digest for judged in history.judged}
     return {
-        "rungbook": "pins/v1",
+        "rungbook": "pin-file/v1",
         "pins": [
             {
                 "role": pin.role,
@@ -66,7 +66,7 @@ def check_pin_file(raw: bytes, history: History, *, what: str = "pin file") -> t
         RefusedError: ``E_PIN_TWICE`` when one role of one slot has two values.
     """
     value = parse_json(raw, what=what)
-    schema.validate("output-pins-file", value)
+    schema.validate("pins-file", value)
     digests = {judged.rung.index: judged.rung.digest for judged in history.judged}
     seen: set[tuple[Slot, str]] = set()
     findings = []

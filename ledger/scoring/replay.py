@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from ledger.scoring.slots import SlotState
     from ledger.verified import VerifiedLog
 
+SCORED = ("score", "imported")
+"""Purposes of what can be a rung. Noise and reference rounds are measured for other rungs."""
+
 STABLE = ("driver", "gpu", "gpus", "cpu", "kernel", "runtime", "weights", "weights_fingerprint")
 """Facts of a node that must not change under a pin without being said."""
 
@@ -259,7 +262,7 @@ class Replay:
 
 
 def _first_verdict(rung: Rung, rule: Rule | None, context: Context | None) -> Verdict | None:
-    if rule is None or context is None or rung.purpose not in ("score", "imported"):
+    if rule is None or context is None or rung.purpose not in SCORED:
         return None
     if "candidate" in rung.figures or "main" not in rung.figures:
         return judge(rung, rule, context)

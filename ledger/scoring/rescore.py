@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from ledger import canonical
@@ -100,8 +101,6 @@ def _figure(figure: Figure | None) -> str:
 
 def _decimal(verdict: Verdict, number: str) -> str:
     """A share for reading: nine places of the exact fraction or double that the verdict holds."""
-    from fractions import Fraction  # noqa: PLC0415 - as everywhere, only where a fraction is needed
-
     return f"{float(Fraction(number)):.9f}" if verdict.label in TIERS and number else ""
 
 

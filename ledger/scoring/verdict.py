@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from fractions import Fraction
 
     from ledger.canonical import JsonObject
     from ledger.scoring.rung import Figure, Slot
@@ -119,3 +119,35 @@ class Verdict:
     unattested: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
     diagnostic: JsonObject = field(default_factory=dict)
+
+    @property
+    def gain_share(self) -> float:
+        """The gain for reading, as a share; 0 without one."""
+        return float(Fraction(self.gain)) if self.gain else 0.0
+
+
+def verdict_to_json(verdict: Verdict) -> JsonObject:
+    """A verdict for ``--json``: gates in order, numbers as text."""
+    return {
+        "label": verdict.label,
+        "rule": verdict.rule,
+        "gate": verdict.gate,
+        "code": verdict.code or None,
+        "bound": verdict.bound or None,
+        "gain": verdict.gain or None,
+        "credited": verdict.credited or None,
+        "fragile": verdict.fragile,
+        "unattested": list(verdict.unattested),
+        "flags": list(verdict.flags),
+        "gates": [
+            {
+                "name": gate.name,
+                "outcome": gate.outcome,
+                "code": gate.code or None,
+                "detail": gate.detail or None,
+                "inputs": dict(gate.inputs),
+            }
+            for gate in verdict.gates
+        ],
+        "diagnostic": verdict.diagnostic,
+    }

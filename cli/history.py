@@ -1,0 +1,108 @@
+"""What the commands that judge have in common: a verified ledger, replayed; rules by name; slots by axis."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from cli.context import Ledger, find_ledger, read_input
+from ledger import schema
+from ledger.canonical import JsonObject, parse_json
+from ledger.errors import MalformedError, RefusedError
+from ledger.rule import AXES, Rule, read_rule
+from ledger.scoring.replay import History, replay
+from ledger.scoring.rung import Slot
+from ledger.verified import VerifiedLog
+from ledger.verify import verify
+
+_SHORTEST = 4
+
+
+def open_log(ledger: Ledger) -> VerifiedLog:
+    """The ledger, verified in full: a verdict on unverified receipts would be worth nothing.
+
+    Raises:
+        VerificationError: with the first finding.
+    """
+    return verify(ledger.store).require_log()
+
+
+def open_history(ledger: Path | None, rules: Sequence[str] = (), as_of: int | None = None) -> History:
+    """Find, verify and replay a ledger.
+
+    Args:
+        ledger: folder to look from.
+        rules: rules to judge under, as `find_rule` takes them; none for those in force.
+        as_of: number of receipts.
+
+    Raises:
+        RefusedError: ``E_AS_OF`` beyond the ledger's size.
+    """
+    log = open_log(find_ledger(ledger))
+    check_as_of(log, as_of)
+    return replay(log, [find_rule(each, log) for each in rules], as_of=as_of)
+
+
+def check_as_of(log: VerifiedLog, as_of: int | None) -> None:
+    """Refuse a state that the ledger has not reached."""
+    if as_of is not None and as_of > len(log.entries):
+        raise RefusedError("E_AS_OF", f"the ledger has {len(log.entries)} receipts", where="--as-of")
+
+
+def read_rule_file(path: Path) -> Rule:
+    """A rule from a file.
+
+    Raises:
+        MalformedError: it is not JSON, or not a rule.
+        RefusedError: see `ledger.rule.check_rule`.
+    """
+    body = parse_json(read_input(path), what=str(path))
+    try:
+        schema.validate("rule-input", body)
+        return read_rule(body)
+    except (MalformedError, RefusedError) as err:
+        raise err.at(where=f"{path} ") from err
+
+
+def adopted_rules(log: VerifiedLog) -> list[tuple[int, Rule]]:
+    """Rules that the ledger holds, each with the index of its receipt, the oldest first."""
+    return [(index, read_rule(log.receipt(index).statement.body)) for index in log.of_kind("rule")]
+
+
+def find_rule(reference: str, log: VerifiedLog) -> Rule:
+    """The rule that a person means: a file, the index of the receipt that adopted it, or the start of a digest.
+
+    Raises:
+        RefusedError: ``E_RULE_REFERENCE``.
+    """
+    path = Path(reference)
+    if path.is_file():
+        return read_rule_file(path)
+    rules = adopted_rules(log)
+    wanted = reference.lower()
+    found = {
+        rule.digest: rule
+        for index, rule in rules
+        if reference == str(index) or (len(wanted) >= _SHORTEST and rule.digest.startswith(wanted))
+    }
+    if len(found) != 1:
+        known = ", ".join(f"{index} ({rule.name})" for index, rule in rules) or "none"
+        raise RefusedError(
+            "E_RULE_REFERENCE", f"{reference!r} is no file and no adopted rule; adopted: {known}", where="--rule"
+        )
+    return next(iter(found.values()))
+
+
+def slot_filter(text: str) -> Callable[[Slot], bool]:
+    """Which slots ``metric=ttft,context=512`` selects.
+
+    Raises:
+        RefusedError: ``E_SLOT``.
+    """
+    wanted: JsonObject = {}
+    for part in filter(None, text.split(",")):
+        axis, mark, value = part.partition("=")
+        if not mark or axis not in AXES or axis in wanted:
+            raise RefusedError("E_SLOT", f"expected AXIS=VALUE with {', '.join(AXES)}, found {part!r}", where="--slot")
+        wanted[axis] = value
+    return lambda slot: all(str(getattr(slot, axis)) == value for axis, value in wanted.items())
