@@ -30,9 +30,9 @@ AXES = ("project", "node", "quant", "context", "metric")
 EVIDENCE = ("imported", "measured", "attested")
 """Levels of evidence, the weakest first."""
 
-_NEVER_ZERO = {"cap", "alarm", "unattested", "unattested_base", "ceiling", "wall_over", "wall_under"}
+_NEVER_ZERO = {"cap", "alarm", "unattested", "unattested_base", "ceiling", "wall_over", "wall_under", "max"}
 _NUMBERS = _NEVER_ZERO | {
-    *("share", "agree", "tolerance", "from", "top1_min", "kl_max", "kl_prefer"),
+    *("share", "agree", "tolerance", "from", "slope", "top1_min", "kl_max", "kl_prefer"),
     *("warn", "block", "floor", "block_from"),
 }
 
@@ -65,6 +65,7 @@ class Guard:
     metric: str
     context: int
     tolerance: str
+    role: str
     unattested_base: str | None
 
 
@@ -93,6 +94,7 @@ class Rule:
         reference: SHA-256 (hex) of the receipt whose reference arm is the denominator.
         unattested: the denominator as a number that no receipt stands for.
         cap: multiple of the gain that is credited at most.
+        boost: slope and limit of the credit for a frontier far above the denominator.
         bands: tiers with the gain from which each is given, the highest first.
         floor_tier: tier of a significant gain below all bands.
         body: the rule as it was read.
@@ -118,6 +120,7 @@ class Rule:
     reference: str | None
     unattested: str | None
     cap: str | None
+    boost: tuple[str, str] | None
     bands: tuple[tuple[str, str], ...]
     floor_tier: str | None
     body: JsonObject
@@ -162,6 +165,7 @@ def read_rule(body: JsonObject) -> Rule:
         reference=denominator.get("receipt"),
         unattested=denominator.get("unattested"),
         cap=body.get("cap"),
+        boost=(body["boost"]["slope"], body["boost"]["max"]) if "boost" in body else None,
         bands=tuple((band["tier"], band["from"]) for band in body["bands"]),
         floor_tier=body.get("floor_tier"),
         body=body,
@@ -190,6 +194,7 @@ def _read_guard(value: JsonObject) -> Guard:
         metric=value["metric"],
         context=value["context"],
         tolerance=value["tolerance"],
+        role=value.get("role", "guard"),
         unattested_base=value.get("unattested_base"),
     )
 
@@ -209,10 +214,9 @@ def check_rule(body: JsonObject) -> None:
     for where, values in _sets(body):
         if len(set(values)) != len(values):
             raise RefusedError("E_RULE_TWICE", "one entry is listed twice", where=where)
-    if "ceiling" in body.get("plausibility", {}) and "denominator" not in body:
-        raise RefusedError(
-            "E_RULE_DENOMINATOR", "a ceiling is a multiple of a denominator, and there is none", where="/plausibility"
-        )
+    for part, member in (("plausibility", "ceiling"), ("boost", "max")):
+        if member in body.get(part, {}) and "denominator" not in body:
+            raise RefusedError("E_RULE_DENOMINATOR", f"{part} needs a denominator, and there is none", where=f"/{part}")
     if body["frontier"]["basis"] == "recorded" and body["evidence"] != "imported":
         raise RefusedError(
             "E_RULE_EVIDENCE", "only imported receipts record a frontier: set evidence to imported", where="/evidence"

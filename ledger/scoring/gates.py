@@ -219,7 +219,7 @@ class _Judge:
 
     def _guard_base(self, guard: Guard, slot: Slot) -> tuple[Fraction | None, str]:
         """The best that is known: never lower than what main does in this very session."""
-        known = self.context.guard_bases.get(slot)
+        known = self.context.guard_bases.get((slot, guard.role))
         main = self.rung.guards.get((slot, "main"))
         best, receipt = (known[0].value, str(known[1])) if known else (None, "")
         if main is not None and (best is None or slot.better(main.value, best)):

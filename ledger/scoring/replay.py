@@ -157,13 +157,16 @@ class Replay:
     def _context(self, rung: Rung, rule: Rule) -> Context:
         state = self._slots[rung.slot]
         reference, problem = self._reference(rung.slot, rule)
-        guards = [rung.slot.beside(guard.metric, guard.context) for guard in rule.guards]
-        best = {slot: self._slots[slot].passes.best for slot in guards}
+        best: dict[tuple[Slot, str], Holding | None] = {}
+        for guard in rule.guards:
+            slot = rung.slot.beside(guard.metric, guard.context)
+            pool = self._slots[slot].passes if guard.role == "guard" else self._slots[slot].frontier
+            best[slot, guard.role] = pool.best
         return Context(
             basis=self._basis(rung, rule),
             reference=reference,
             reference_problem=problem,
-            guard_bases={slot: (item.figure, item.receipt) for slot, item in best.items() if item},
+            guard_bases={key: (item.figure, item.receipt) for key, item in best.items() if item},
             noise=state.noise_floor,
             flags=_environment_flags(rung, state.frontier.best),
         )

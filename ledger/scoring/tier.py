@@ -6,6 +6,7 @@ decided on doubles are replayed on doubles, in the order of operations that is w
 
     gain = (value - frontier) / frontier      with the sign turned where less is better
     size = (value - frontier) / denominator   the gain itself without a denominator
+    size is multiplied by min(1 + slope * (frontier / denominator - 1), max) where a rule boosts, never by less than 1
     credited = min(size, cap * gain)          size itself without a cap
 
 A gain counts when it exceeds the significant share. The tier is the highest band that `credited` reaches, the edge
@@ -47,12 +48,14 @@ class Bands(NamedTuple):
     Attributes:
         share: gain that must be exceeded.
         cap: multiple of the gain that is credited; none for no cap.
+        boost: slope and limit; none for no boost.
         bands: tier and the gain from which it is given, the highest first.
         floor_tier: tier below all bands.
     """
 
     share: Number
     cap: Number | None
+    boost: tuple[Number, Number] | None
     bands: tuple[tuple[str, Number], ...]
     floor_tier: str
 
@@ -66,6 +69,7 @@ def read_bands(rule: Rule, noise: Fraction | None = None) -> Bands:
     return Bands(
         share=share,
         cap=None if rule.cap is None else read(rule.cap),
+        boost=None if rule.boost is None else (read(rule.boost[0]), read(rule.boost[1])),
         bands=tuple((tier, read(edge)) for tier, edge in rule.bands),
         floor_tier=rule.floor_tier or NONE,
     )
@@ -96,6 +100,9 @@ def judge_gain(
     delta = frontier - value if lower else value - frontier
     gain = delta / frontier
     size = gain if denominator is None else delta / denominator
+    if denominator is not None and bands.boost is not None:
+        slope, limit = bands.boost
+        size = size * min(1 + slope * max(0, frontier / denominator - 1), limit)
     credited, bound = size, "gain" if denominator is None else "denominator"
     if bands.cap is not None and bands.cap * gain < size:
         credited, bound = bands.cap * gain, "cap"

@@ -71,7 +71,7 @@ class Context:
         basis: what the value is held against.
         reference: the rule's denominator receipt, resolved; none when the rule names none.
         reference_problem: why that receipt gives no denominator here; empty when it does.
-        guard_bases: best figure so far of a guarded slot, with the index of its receipt.
+        guard_bases: base of a guarded slot by its role, with the index of its receipt.
         noise: noise of the slot's node; none when it was never measured.
         waived: gates that maintainers waived for this rung.
         review: ``accepted``, ``rejected`` or empty.
@@ -81,7 +81,7 @@ class Context:
     basis: Basis
     reference: Figure | None = None
     reference_problem: str = ""
-    guard_bases: Mapping[Slot, tuple[Figure, int]] = field(default_factory=dict)
+    guard_bases: Mapping[tuple[Slot, str], tuple[Figure, int]] = field(default_factory=dict)
     noise: Fraction | None = None
     waived: frozenset[str] = frozenset()
     review: str = ""
