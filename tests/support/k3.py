@@ -46,6 +46,19 @@ def convert(rule: JsonObject, **members: Any) -> Rule:  # noqa: ANN401 - members
     return recorded_rule(min_reps=1, **body | members)
 
 
+def strict(rule: JsonObject) -> Rule:
+    """A published rule with the depths and the guard that it had in force: for figures that hold both."""
+    members: JsonObject = {}
+    parity = convert(rule).body["parity"]
+    if "parity" in rule:
+        # A commit five hours after the first of them took the depth 8192 out; no figure lies between.
+        members["parity"] = parity | {"depths": [4, 128, 256, 512, 1024, 2048, 4096]}
+    if "guards" in rule:
+        guard = {"metric": "decode_tok_s", "context": 131072, "tolerance": "0.01", "unattested_base": "56.8"}
+        members["guards"] = [guard]
+    return convert(rule, **members)
+
+
 def decode_rules(cap: str, *, reference: str = "18.4435") -> list[Rule]:
     """One policy over both decode slots: each has its own denominator, as every reader of this log must keep them."""
     base = published_rules()["R6"]

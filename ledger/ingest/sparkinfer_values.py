@@ -1,0 +1,111 @@
+"""Values out of somebody else's JSON, each of the kind that is asked for.
+
+A number stays the text that the file printed (`ledger.canonical.NumberText`, or an integer) until it is asked for as a
+decimal. Whoever asks for a value that a file must have, and does not have, gets a `MalformedError` that names file and
+member.
+"""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal, InvalidOperation
+from typing import TYPE_CHECKING, Any
+
+from ledger.canonical import NumberText, check_domain, parse_json
+from ledger.errors import MalformedError
+
+if TYPE_CHECKING:
+    from ledger.canonical import JsonObject
+
+_LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,199}", re.ASCII)
+_LARGEST_EXPONENT = 400
+
+
+def read_json(raw: bytes, what: str) -> Any:  # noqa: ANN401 - any JSON value
+    """Strict JSON whose texts can be recorded: no control characters, no deep nesting.
+
+    Raises:
+        MalformedError: what `ledger.canonical.parse_json` and `ledger.canonical.check_domain` raise; names `what`.
+    """
+    value = parse_json(raw, what=what, fractions=True)
+    try:
+        check_domain(value)
+    except MalformedError as err:
+        raise MalformedError(err.code, f"{what}: {err.message}", where=what + err.where) from err
+    return value
+
+
+def as_object(value: object, where: str) -> JsonObject:
+    """An object.
+
+    Raises:
+        MalformedError: ``E_FORMAT``.
+    """
+    if not isinstance(value, dict):
+        raise MalformedError("E_FORMAT", f"{where}: expected an object", where=where)
+    return value
+
+
+def look(document: JsonObject, path: str, what: str) -> Any:  # noqa: ANN401 - any JSON value
+    """The value at a path of member names joined with ``/``.
+
+    Raises:
+        MalformedError: ``E_FIELD`` when it is missing.
+    """
+    value: Any = document
+    for step in path.split("/"):
+        if not isinstance(value, dict) or step not in value:
+            raise MalformedError("E_FIELD", f"expected a member {path}, there is none", where=f"{what}/{path}")
+        value = value[step]
+    return value
+
+
+def as_text(value: object, where: str) -> str:
+    """A string that was a string in the file.
+
+    Raises:
+        MalformedError: ``E_FIELD``.
+    """
+    if not isinstance(value, str) or isinstance(value, NumberText):
+        raise MalformedError("E_FIELD", f"expected text, found {value!r}"[:200], where=where)
+    return value
+
+
+def as_label(value: object, where: str) -> str:
+    """A text that can name something in a statement.
+
+    Raises:
+        MalformedError: ``E_FIELD``.
+    """
+    text = as_text(value, where)
+    if not _LABEL.fullmatch(text):
+        raise MalformedError("E_FIELD", f"expected a name without white space, found {text[:80]!r}", where=where)
+    return text
+
+
+def as_decimal(value: object, where: str) -> Decimal:
+    """A number that was a number in the file, exactly as printed.
+
+    Raises:
+        MalformedError: ``E_FIELD``.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | NumberText):
+        raise MalformedError("E_FIELD", f"expected a number, found {value!r}"[:200], where=where)
+    try:
+        number = Decimal(value)
+    except InvalidOperation as err:  # an exponent of more digits than any number has
+        raise MalformedError("E_FIELD", f"{value!r} is not a number that can be recorded"[:200], where=where) from err
+    if not -_LARGEST_EXPONENT <= exponent_of(number) <= _LARGEST_EXPONENT:
+        raise MalformedError("E_FIELD", f"{value!r} is not a number that can be recorded"[:200], where=where)
+    return number
+
+
+def exponent_of(number: Decimal) -> int:
+    """Power of ten of the last digit printed."""
+    exponent = number.as_tuple().exponent
+    return exponent if isinstance(exponent, int) else 0  # no number that was read is infinite
+
+
+def plain(number: Decimal) -> str:
+    """A number in digits alone: every digit as printed, no exponent."""
+    return format(number, "f")
