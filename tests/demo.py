@@ -1,4 +1,7 @@
-"""`make demo`: a ledger from nothing, the real round in it, two alterations found, all in a temporary folder."""
+"""`make demo`: a ledger from nothing, the real round in it, two alterations found, a verdict and a re-score.
+
+All of it in a temporary folder.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ import tempfile
 from pathlib import Path
 
 RUNS = Path(__file__).resolve().parent / "data" / "own" / "llama-bench"
+RULES = RUNS.parent / "rules"
 PROGRAM = Path(sys.executable).with_name("rungbook")
 # The tool cannot say what code and weights it ran: README.md beside the runs says it.
 CODE = "cedb359416274bf03a2039a3c8622707308888ae650a84c6d17fba5c55bc7d77"
@@ -83,6 +87,14 @@ def show(demo: Demo) -> None:
     last.write_bytes(kept)
     demo.run("verify")
 
+    print("\n--- a rule: what is the number to beat, and what was the round worth?")
+    demo.run("rule", "adopt", str(RULES / "prefill-v1.json"), "--key", "root")
+    demo.run("frontier")
+    demo.run("ladder", "--rule", "4")
+
+    print("\n--- a stricter rule: what would it have been? Nothing in the ledger changes")
+    demo.run("rescore", "--rule", str(RULES / "prefill-v2.json"), "--against", "4")
+
 
 def scored_runs() -> list[tuple[str, Path]]:
     """Runs of the round in the order in which they ran."""
@@ -115,9 +127,10 @@ def tool_options(purpose: str, runs: list[tuple[str, Path]]) -> list[str]:
 
 def _short(word: str) -> str:
     """A word of a command as a reader needs it: file names without folders, the start of a digest."""
-    name, equals, value = word.replace(f"{RUNS}/", "").rpartition("=")
+    word = word.replace(f"{RUNS}/", "").replace(f"{RULES}/", "")
+    name, equals, value = word.rpartition("=")
     digest = len(value) == len(CODE) and value.isalnum()
-    return shlex.quote(f"{name}{equals}{value[:12]}…" if digest else word.replace(f"{RUNS}/", ""))
+    return shlex.quote(f"{name}{equals}{value[:12]}…" if digest else word)
 
 
 if __name__ == "__main__":

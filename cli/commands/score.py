@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from pathlib import Path
 from typing import Annotated
 
@@ -17,11 +18,12 @@ from cli.outcome import write_whole
 from cli.status import REFUTED, reports_errors
 from ledger.canonical import JsonObject
 from ledger.scoring import lock
+from ledger.scoring.facts import decimal_text
 from ledger.scoring.gates import text
 from ledger.scoring.pins import Pin
 from ledger.scoring.pins import pins as all_pins
 from ledger.scoring.replay import SCORED, History, Judged
-from ledger.scoring.rung import Slot
+from ledger.scoring.rung import Figure, Slot
 from ledger.scoring.slots import Holding
 from ledger.scoring.verdict import verdict_to_json
 
@@ -148,26 +150,25 @@ def ladder(
 
 def _rung_row(item: Judged) -> list[str]:
     rung, verdict = item.rung, item.verdict
-    basis = item.context.basis.used if item.context else None
+    basis, shown = item.context.basis.used if item.context else None, _shown(item)
     return [
         str(rung.index),
         str(rung.slot),
         rung.evidence,
         verdict.label if verdict else "-",
         verdict.gate if verdict else "",
-        _shown(item),
-        text(basis.value) if basis else "",
+        _short(shown.value) if shown else "",
+        _short(basis.value) if basis else "",
         f"{verdict.gain_share:+.2%}" if verdict and verdict.gain else "",
         _notes(item),
     ]
 
 
-def _shown(item: Judged) -> str:
-    """The figure that a table may show: never one that was rejected or is under review."""
+def _shown(item: Judged) -> Figure | None:
+    """The figure that may be shown: never one that was rejected or is under review."""
     if item.verdict is not None and item.verdict.label in ("REJECT", "REVIEW"):
-        return ""
-    figure = item.rung.figures.get("candidate") or item.rung.figures.get("main")
-    return text(figure.value) if figure else ""
+        return None
+    return item.rung.figures.get("candidate") or item.rung.figures.get("main")
 
 
 def _notes(item: Judged) -> str:
@@ -184,7 +185,7 @@ def _notes(item: Judged) -> str:
 
 
 def _rung_json(item: Judged) -> JsonObject:
-    rung, context = item.rung, item.context
+    rung, context, shown = item.rung, item.context, _shown(item)
     return {
         "index": rung.index,
         "sha256": rung.digest,
@@ -192,7 +193,7 @@ def _rung_json(item: Judged) -> JsonObject:
         "purpose": rung.purpose,
         "slot": rung.slot._asdict(),
         "evidence": rung.evidence,
-        "value": _shown(item) or None,
+        "value": text(shown.value) if shown else None,
         "frontier": {
             "used": text(context.basis.used.value) if context and context.basis.used else None,
             "source": context.basis.source if context else "",
@@ -250,7 +251,12 @@ def _holding_json(item: Holding | None) -> JsonObject | None:
 
 
 def _value(item: Holding | None) -> str:
-    return text(item.figure.value) if item else ""
+    return _short(item.figure.value) if item else ""
+
+
+def _short(value: Fraction) -> str:
+    """A figure for a table: four places at most; --json has six, and the exact fraction where it decided."""
+    return decimal_text(value, 4).rstrip("0").rstrip(".")
 
 
 def _receipt(item: Holding | None) -> str:

@@ -21,6 +21,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"
 RUNS = ROOT / "tests" / "data" / "own" / "llama-bench"
+RULES = ROOT / "tests" / "data" / "own" / "rules"
 
 _BLOCK = re.compile(r"```console\n(.*?)```", re.DOTALL)
 _MARK = "-=-=-"
@@ -68,6 +69,7 @@ def run_commands(blocks: list[list[Command]], folder: Path) -> None:
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         "XDG_STATE_HOME": str(folder / ".state"),
         "RUNS": str(RUNS),
+        "RULES": str(RULES),
         "CLONE": str(ROOT),
     }
     done = subprocess.run(
