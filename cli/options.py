@@ -35,4 +35,7 @@ RuleOption: TypeAlias = Annotated[
 SlotFilterOption: TypeAlias = Annotated[
     str, typer.Option("--slot", metavar="AXIS=VALUE,...", help="Only slots with these axes, such as metric=ttft.")
 ]
+PlotOption: TypeAlias = Annotated[
+    Path | None, typer.Option("--plot", metavar="FILE", help="Draw a step chart as SVG (needs rungbook[plot]).")
+]
 CsvOption: TypeAlias = Annotated[bool, typer.Option("--csv", help="Print the table as CSV.")]

@@ -18,8 +18,11 @@ from cli.options import (
     LedgerKeyOption,
     LedgerOption,
     LockTimeoutOption,
+    PlotOption,
     SlotFilterOption,
 )
+from cli.outcome import write_whole
+from cli.plot import step_chart
 from cli.status import reports_errors
 from ledger.canonical import JsonObject
 from ledger.draft import Draft
@@ -45,6 +48,7 @@ def rescore(
     as_of: AsOfOption = None,
     changed: Annotated[bool, typer.Option("--changed", help="Print only rungs whose label differs.")] = False,
     record: Annotated[bool, typer.Option("--record", help="Seal the outcome as a receipt; needs --key.")] = False,
+    plot: PlotOption = None,
     key: Annotated[list[Path] | None, typer.Option(metavar="FILE", help="Maintainer's key, for --record.")] = None,
     ledger: LedgerOption = None,
     ledger_key: LedgerKeyOption = None,
@@ -67,7 +71,8 @@ def rescore(
     check_as_of(log, as_of)
     rules = [find_rule(each, log) for each in rule]
     others = [find_rule(each, log) for each in against or ()]
-    rungs = compare(replay(log, others, as_of=as_of), replay(log, rules, as_of=as_of))
+    after = replay(log, rules, as_of=as_of)
+    rungs = compare(replay(log, others, as_of=as_of), after)
     wanted = slot_filter(slot)
     rungs = [item for item in rungs if wanted(item.judged.rung.slot)]
     whole = to_json(rungs)
@@ -84,7 +89,11 @@ def rescore(
         }
         draft = Draft(kind="rescore", body=body, signers=[load_private_key(path) for path in key or []])
         (sealed,) = found.writer(ledger_key, lock_timeout).append([draft])
-    shown = [item for item in rungs if item.changed] if changed else rungs
+    shown = [item for item in rungs if item.changed or not (item.before and item.after)] if changed else rungs
+    if plot:
+        notes = {item.judged.rung.index: _change(item) for item in rungs}
+        write_whole(plot, step_chart(after, [item.judged for item in rungs], notes))
+        output.say(f"wrote {plot}")
     if as_json:
         output.write_json(
             "rescore",
@@ -112,7 +121,8 @@ def _print(rungs: Sequence[Rescored], shown: Sequence[Rescored], *, as_csv: bool
     if rows:
         typer.echo(output.table([head, *rows], right=frozenset({0, 6, 7})))
     counts = summary(rungs)
-    typer.echo(f"{counts['changed']} of {counts['rungs']} labels change")
+    only = [f"{counts[side]} judged only {side[5:]}" for side in ("only_before", "only_after") if counts[side]]
+    typer.echo("; ".join([f"{counts['changed']} of {counts['rungs']} labels change", *only]))
     typer.echo(f"before  {_counts(counts['before'])}")
     typer.echo(f"after   {_counts(counts['after'])}")
 
@@ -121,10 +131,10 @@ def _row(item: Rescored) -> list[str]:
     before, after = item.before, item.after
     notes = [] if item.judged.stands else [f"{item.judged.gone_by} by receipt {item.judged.gone_at}"]
     for name, side in (("before", before), ("after", after)):
-        if side and side.unattested:
-            notes.append(f"{name}: unattested {', '.join(side.unattested)}")
+        if side and side.unattested and (name == "before" or not before or side.unattested != before.unattested):
+            notes.append(f"unattested {', '.join(side.unattested)}")
         if side and side.fragile:
-            notes.append(f"{name}: half a unit would flip it")
+            notes.append(f"half a unit would flip {name}")
     return [
         str(item.judged.rung.index),
         str(item.judged.rung.slot),
@@ -136,6 +146,11 @@ def _row(item: Rescored) -> list[str]:
         after.credited if after else "",
         "; ".join(notes),
     ]
+
+
+def _change(item: Rescored) -> str:
+    labels = [side.label if side else "-" for side in (item.before, item.after)]
+    return " → ".join(labels) if item.changed else labels[1]
 
 
 def _bound(side: Side | None) -> str:

@@ -13,8 +13,9 @@ import typer
 from cli import output
 from cli.context import read_input
 from cli.history import open_history, slot_filter
-from cli.options import AsOfOption, CsvOption, JsonOption, LedgerOption, RuleOption, SlotFilterOption
+from cli.options import AsOfOption, CsvOption, JsonOption, LedgerOption, PlotOption, RuleOption, SlotFilterOption
 from cli.outcome import write_whole
+from cli.plot import step_chart
 from cli.status import REFUTED, reports_errors
 from ledger.canonical import JsonObject
 from ledger.scoring import lock
@@ -129,6 +130,7 @@ def ladder(
     as_of: AsOfOption = None,
     rule: RuleOption = None,
     everything: Annotated[bool, typer.Option("--all", help="Also rungs that were voided or superseded.")] = False,
+    plot: PlotOption = None,
     ledger: LedgerOption = None,
     as_json: JsonOption = False,
     as_csv: CsvOption = False,
@@ -141,6 +143,9 @@ def ladder(
         for item in history.judged
         if item.rung.purpose in SCORED and wanted(item.rung.slot) and (everything or item.stands)
     ]
+    if plot:
+        write_whole(plot, step_chart(history, rungs))
+        output.say(f"wrote {plot}")
     if as_json:
         output.write_json("ladder", {"tree_size": history.size, "rungs": [_rung_json(item) for item in rungs]})
         return

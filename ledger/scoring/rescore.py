@@ -60,8 +60,8 @@ class Rescored:
 
     @property
     def changed(self) -> bool:
-        """Whether the label differs."""
-        return (self.before and self.before.label) != (self.after and self.after.label)
+        """Whether both sides judge it, and differently."""
+        return self.before is not None and self.after is not None and self.before.label != self.after.label
 
 
 def compare(before: History, after: History) -> list[Rescored]:
@@ -109,6 +109,8 @@ def summary(rescored: Sequence[Rescored]) -> JsonObject:
     return {
         "rungs": len(rescored),
         "changed": sum(item.changed for item in rescored),
+        "only_before": sum(item.after is None for item in rescored),
+        "only_after": sum(item.before is None for item in rescored),
         "before": dict(sorted(Counter(item.before.label for item in rescored if item.before).items())),
         "after": dict(sorted(Counter(item.after.label for item in rescored if item.after).items())),
     }

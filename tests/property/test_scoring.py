@@ -65,16 +65,19 @@ def random_event(rng: random.Random, number: int) -> tuple[Event, str, JsonObjec
     """A figure for the second evaluator, and the same as a body."""
     candidate, main = str(rng.choice(EXACT)), str(rng.choice(EXACT))
     kl, top1 = rng.choice(["0.001", "0.05", "0.050001"]), rng.choice(["1", "0.9", "0.899"])
-    slot = rng.choice([PREFILL, PREFILL | {"quant": "q4"}])
+    quant = rng.choice(["q8", "q4"])
+    slot = PREFILL | {"quant": quant}
     if rng.random() < 0.5:
         recorded = rng.choice(["0", "100", "125.00", "127.5"])
         points = [{"kl": kl, "top1": top1}] if rng.random() < 0.9 else []
         body = imported_body(f"i{number}", candidate, recorded, slot=slot, parity=points)
-        seen = (kl, top1) if points else (None, None)
-        return Event(slot["quant"], candidate, None, recorded, *seen, attested=False), "imported", body
+        event = Event(
+            quant, candidate, None, recorded, kl if points else None, top1 if points else None, attested=False
+        )
+        return event, "imported", body
     points = [parity_point(kl=kl, top1=top1)]
     body = scored_body(f"r{number}", [int(candidate)] * 2, [int(main)] * 2, slot=slot, parity=points)
-    return Event(slot["quant"], candidate, main, None, kl, top1, attested=True), "round", body
+    return Event(quant, candidate, main, None, kl, top1, attested=True), "round", body
 
 
 def test_a_second_evaluator_agrees_on_ten_thousand_random_histories() -> None:
