@@ -54,6 +54,7 @@ class ParityBars:
     top1_min: str
     kl_max: str
     kl_prefer: str | None
+    path: str | None
     depths: tuple[int, ...]
     ratchet: Ratchet | None
 
@@ -178,6 +179,7 @@ def _read_parity(value: JsonObject) -> ParityBars:
         top1_min=value["top1_min"],
         kl_max=value["kl_max"],
         kl_prefer=value.get("kl_prefer"),
+        path=value.get("path"),
         depths=tuple(value.get("depths", [])),
         ratchet=ratchet
         and Ratchet(

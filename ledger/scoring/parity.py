@@ -64,6 +64,12 @@ def _missing(points: tuple[ParityPoint, ...], bars: ParityBars) -> ParityOutcome
             return ParityOutcome(
                 label="UNRESOLVED", code="E_PARITY_INCOMPLETE", detail=f"KL or top-1 is missing at depth {point.depth}"
             )
+        if bars.path is not None and point.path != bars.path:
+            return ParityOutcome(
+                label="UNRESOLVED",
+                code="E_PARITY_PATH",
+                detail=f"parity at depth {point.depth} is of the path {point.path!r}, not of {bars.path!r}",
+            )
         step = 1 - Fraction(bars.top1_min)
         if point.trials is not None and 0 < step < Fraction(1, point.trials):
             return ParityOutcome(

@@ -66,12 +66,13 @@ class Figure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParityPoint:
-    """Accuracy at one depth. `depth` and `trials` are none where the source does not say."""
+    """Accuracy at one depth. `depth`, `trials` and `path` are none where the source does not say."""
 
     depth: int | None
     kl: Fraction | None
     top1: Fraction | None
     trials: int | None
+    path: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,6 +193,7 @@ def _point(item: JsonObject) -> ParityPoint:
         kl=Fraction(item["kl"]) if "kl" in item else None,
         top1=Fraction(item["top1"]) if "top1" in item else None,
         trials=item.get("trials"),
+        path=item.get("path"),
     )
 
 

@@ -600,3 +600,154 @@ class TestShape:
         fold.rule_on(index, "waiver", gate="guards")
         assert fold.verdict(index).label == "xl"
         assert [gate.outcome for gate in fold.verdict(index).gates if gate.name == "guards"] == ["waived"]
+
+
+class TestMoreOfParityAndGuards:
+    def test_k3_A8_every_guard_must_hold_and_each_is_listed(self) -> None:
+        guards = [GUARD, GUARD | {"metric": "ttft"}]
+        body = scored_body("r", [1300, 1300], [1000, 1000], guard=(995, 1000))
+        body["guards"].append({"metric": "ttft", "context": 512})
+        for rep in body["reps"]:
+            rep["metrics"].append("ttft")
+        assert verdict_of(make_rule(guards=guards), "round", body).label == "xl"
+        for rep in body["reps"]:
+            if rep["arm"] == "candidate":
+                rep["records"] |= {"ttft_ns": [2], "e2e_ns": [2 + 100 * 10**9 // 995]}
+        verdict = verdict_of(make_rule(guards=guards), "round", body)
+        assert (verdict.label, verdict.code) == ("REJECT", "E_GUARD")
+        listed = [
+            (gate.outcome, gate.inputs.get("guard", gate.detail[:4])) for gate in verdict.gates if gate.name == "guards"
+        ]
+        assert listed == [("pass", "decode_tok_s at 512"), ("fail", "ttft")]
+
+    @pytest.mark.parametrize(
+        ("path", "label", "code"),
+        [
+            ("batched", "xl", ""),
+            ("token by token", "UNRESOLVED", "E_PARITY_PATH"),
+            (None, "UNRESOLVED", "E_PARITY_PATH"),
+        ],
+    )
+    def test_k3_A9_G9_parity_counts_on_the_path_that_is_timed(self, path: str | None, label: str, code: str) -> None:
+        point = parity_point() | ({"path": path} if path else {})
+        body = scored_body("r", [1300, 1300], [1000, 1000], parity=[point])
+        verdict = verdict_of(make_rule(parity=PARITY | {"path": "batched"}), "round", body)
+        assert (verdict.label, verdict.code) == (label, code)
+
+    def test_C14_a_metric_that_is_missing_at_one_depth_is_not_averaged_away(self) -> None:
+        points = [parity_point(depth=128, top1="0.99"), {"arm": "candidate", "depth": 4096, "trials": 9, "kl": "0.001"}]
+        body = scored_body("r", [1300, 1300], [1000, 1000], parity=points)
+        verdict = verdict_of(make_rule(parity=PARITY), "round", body)
+        assert (verdict.label, verdict.code) == ("UNRESOLVED", "E_PARITY_INCOMPLETE")
+
+    def test_C33_one_broken_depth_decides_whatever_the_average_says(self) -> None:
+        kl = {"4": "2.673132435", "128": "0.004", "512": "0.004", "1024": "0.005", "4096": "0.006"}
+        top1 = {"4": "0", "128": "0.99", "512": "0.99", "1024": "0.99", "4096": "0.98"}
+        points = [{"depth": int(depth), "kl": kl[depth], "top1": top1[depth]} for depth in kl]
+        rule = recorded_rule(parity=PARITY | {"top1_min": "0.95", "depths": [4, 128, 512, 1024, 4096]})
+        fold = Fold(rule)
+        index = fold.add("imported", imported_body("r", "169.72", "69.02", parity=points))
+        assert (fold.verdict(index).label, fold.verdict(index).code) == ("REJECT", "E_PARITY")
+        assert not fold.verdict(index).gain
+        assert frontier_of(fold, DECODE_SLOT) is None
+
+
+class TestMoreOfShapeAndHistory:
+    def test_C20_one_repetition_moves_no_frontier_and_nothing_is_significant(self) -> None:
+        fold = Fold(make_rule())
+        index = fold.add("round", scored_body("r", [1036], [1000]))
+        assert (fold.verdict(index).label, fold.verdict(index).code) == ("UNRESOLVED", "E_REPS")
+        assert frontier_of(fold) is None
+
+    def test_C21_a_number_by_another_formula_is_not_read(self) -> None:
+        # Two requests of 100 decode steps in 1 s and 3 s: the mean of rates is 66.667, the rate of the mean gap 50.
+        body = scored_body("r", [1000, 1000], [1000, 1000], slot=DECODE)
+        for rep in body["reps"]:
+            rep |= {"metrics": ["decode_tok_s"], "wall_ns": 4 * 10**9}
+            rep["records"] = {"completion_tokens": [101, 101], "ttft_ns": [1, 1], "e2e_ns": [10**9 + 1, 3 * 10**9 + 1]}
+        body |= {
+            "attachments": [{"name": "out.json", "sha256": "0" * 64, "size": 1}],
+            "reported": [{"source": {"attachment": "out.json", "row": 0}, "values": {"output_token_throughput": "50"}}],
+        }
+        fold = Fold(make_rule(statistic="mean"))
+        fold.add("round", body)
+        best = fold.history.slots[DECODE_SLOT].frontier.best
+        assert best is not None
+        assert best.figure.value == Fraction(200, 3)
+        slots = {slot.metric for slot in fold.history.slots}
+        assert slots == {"decode_tok_s"}  # the formula is the metric: another formula would be another slot
+
+    def test_C23_the_direction_comes_from_the_registry(self) -> None:
+        with pytest.raises(MalformedError):
+            verdict_of(make_rule(), "round", scored_body("r", [1, 1], [1, 1]) | {"higher_is_better": True})
+        body = scored_body("r", [1000, 1000], [1000, 1000], slot=PREFILL | {"metric": "wall"})
+        for rep in body["reps"]:
+            rep["metrics"] = ["wall"]
+            rep["wall_ns"] = rep["records"]["wall_ns"][0] = 25 * 10**6 if rep["arm"] == "candidate" else 10**7
+        rule = make_rule(slots=[{"metric": "wall"}])
+        assert verdict_of(rule, "round", body).label == "none"
+
+    def test_C25_a_killed_run_has_no_ratio(self) -> None:
+        body = scored_body("r", [42000, 42000], [1000, 1000])
+        for rep in body["reps"]:
+            rep["records"]["ok"] = [rep["arm"] != "candidate"]
+        with pytest.raises(RefusedError) as caught:
+            verdict_of(make_rule(), "round", body)
+        assert caught.value.code == "E_ALL_FAILED"
+
+    def test_C26_over_the_ceiling_is_for_a_reviewer_who_signs(self) -> None:
+        fold = Fold(make_rule(plausibility={"ceiling": "1"}, denominator={"unattested": "3350"}))
+        index = fold.add("round", scored_body("r", [3600, 3600], [1000, 1000]))
+        assert (fold.verdict(index).label, fold.verdict(index).code) == ("REVIEW", "E_CEILING")
+        fold.rule_on(index, "merged", commit="c")
+        assert frontier_of(fold) == 1000
+        fold.rule_on(index, "review", outcome="accepted")
+        assert fold.verdict(index).label in ("xl", "l", "m")
+
+    def test_C31_there_is_no_nearest_slot(self) -> None:
+        fold = Fold(make_rule(slots=[{"metric": "prefill_tok_s"}]))
+        fold.add("round", scored_body("a", [2213, 2213], [2213, 2213]))
+        deep = scored_body("deep", [954, 954], None, slot=PREFILL | {"context": 131072})
+        for rep in deep["reps"]:
+            rep["context"] = 131072
+        index = fold.add("round", deep)
+        assert (fold.verdict(index).label, fold.verdict(index).code) == ("UNRESOLVED", "E_NO_MAIN")
+        assert (PREFILL_SLOT.beside("prefill_tok_s", 131072) in fold.history.slots) is True
+        assert frontier_of(fold, PREFILL_SLOT.beside("prefill_tok_s", 131072)) is None
+
+    def test_C32_a_reference_of_one_repetition_or_of_another_box_is_no_pin(self) -> None:
+        for node, reps in (("n2", 5), ("n1", 1)):
+            fold = Fold(make_rule())
+            reference = scored_body("ref", [167] * reps, None, purpose="reference", parity=[])
+            reference["arms"][0]["role"] = "reference"
+            for rep in reference["reps"]:
+                rep["arm"] = "reference"
+            fold.add("round", reference | {"slot": PREFILL | {"node": node}})
+            held = [pin for pin in pins(fold.history) if pin.role == "reference" and pin.held and pin.slot.node == "n1"]
+            assert held == [], (node, reps)
+
+    def test_C34_a_bad_build_is_superseded_and_every_past_state_still_shows_it(self) -> None:
+        fold = Fold(make_rule())
+        bad = fold.add("round", scored_body("r1", [1454, 1454], [3000, 3000]))
+        good = fold.add("round", scored_body("r2", [2213, 2213], [2124, 2124]))
+        assert frontier_of(fold) == 3000
+        fold.rule_on(bad, "supersede", by=f"{good:064x}")
+        assert frontier_of(fold) == 2124
+        assert (fold.judged(bad).gone_by, fold.judged(bad).stands) == ("supersede", False)
+        assert fold.judged(good).stands
+
+    def test_C39_nothing_to_compare_is_no_pass(self) -> None:
+        without = scored_body("r", [1300, 1300], [1000, 1000], guards=[{"metric": "prefill_tok_s", "context": 512}])
+        verdict = verdict_of(make_rule(guards=[GUARD]), "round", without)
+        assert (verdict.label, verdict.code) == ("UNRESOLVED", "E_GUARD_MISSING")
+        fold = Fold(make_rule(guards=[GUARD]))
+        index = fold.add("round", without)
+        fold.rule_on(index, "waiver", gate="guards")
+        assert fold.verdict(index).label == "xl"
+
+    def test_C40_a_round_of_one_code_against_itself_is_unresolved(self) -> None:
+        body = scored_body("r", [1300, 1300], [1000, 1000])
+        for arm in body["arms"]:
+            arm["code_sha256"] = "7" * 64
+        verdict = verdict_of(make_rule(), "round", body)
+        assert (verdict.label, verdict.code) == ("UNRESOLVED", "E_SELF_COMPARISON")
