@@ -17,8 +17,9 @@ from cli.status import reports_errors
 from ledger.canonical import JsonObject
 from ledger.checkpoint import parse_checkpoint
 from ledger.draft import Draft
+from ledger.ingest.sparkinfer_faults import FAULTS
 from ledger.ingest.sparkinfer_log import ImportedRun, read_log
-from ledger.ingest.tdx import verify_tdx
+from ledger.ingest.tdx import NOT_COVERED, verify_tdx
 from ledger.log import LOCK_TIMEOUT_S, Sealed
 
 
@@ -66,6 +67,7 @@ def sparkinfer_log(
                 "root_hash": checkpoint.root.hex(),
                 "runs": [_run_json(run, item) for run, item in zip(runs, sealed, strict=True)],
                 "faults": dict(sorted(faults.items())),
+                "not_covered": list(NOT_COVERED),
             },
         )
         return
@@ -110,4 +112,6 @@ def _print(runs: Sequence[ImportedRun], sealed: Sequence[Sealed], faults: Counte
     new = sum(not item.existed for item in sealed)
     typer.echo(f"{new} sealed, {len(sealed) - new} were sealed already; none of them is attested")
     for code, count in sorted(faults.items()):
-        typer.echo(f"  {count:4}  {code}")
+        typer.echo(f"  {count:4}  {code}: {FAULTS[code]}")
+    typer.echo("a quote that holds vouches for container, output, input digest, nonce and key; not for:")
+    typer.echo(f"  {', '.join(NOT_COVERED)}")

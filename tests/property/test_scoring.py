@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ledger.rule import read_rule
+from ledger.scoring.bulk import Columns, ExactRow, needs_replay, rescore_slot
 from ledger.scoring.replay import Replay
 from ledger.scoring.rescore import compare
 from ledger.scoring.rung import read_slot
@@ -29,7 +30,9 @@ from tests.support.second_evaluator import Event, evaluate
 
 if TYPE_CHECKING:
     from ledger.canonical import JsonObject
+    from ledger.rule import Rule
     from ledger.scoring.replay import History
+    from ledger.scoring.rung import Rung
 
     Body = tuple[str, JsonObject, bool]
 
@@ -217,3 +220,75 @@ def test_slots_are_told_apart_by_every_axis() -> None:
     assert read_slot(DECODE) != read_slot(PREFILL)
     for axis, value in (("project", "x"), ("node", "x"), ("quant", "x"), ("context", 1)):
         assert read_slot(DECODE | {axis: value}) != read_slot(DECODE)
+
+
+def bulk_labels(history: History, rule: Rule) -> dict[int, str]:
+    """The labels of a history by `ledger.scoring.bulk`, slot by slot, from the doubles of its numbers."""
+    found: dict[int, str] = {}
+    for slot in history.slots:
+        rungs = [item.rung for item in history.judged if item.rung.slot == slot]
+        exact = {rung.index: exact_row(rung, rule) for rung in rungs}
+        columns = Columns(
+            at=[rung.index for rung in rungs],
+            value=[float(exact[rung.index].value) for rung in rungs],
+            base=[as_double(exact[rung.index].base) for rung in rungs],
+            kl=[as_double(exact[rung.index].kl) for rung in rungs],
+            top1=[as_double(exact[rung.index].top1) for rung in rungs],
+        )
+        labels = rescore_slot(columns, rule, exact.__getitem__, lower=slot.lower_is_better)
+        found |= dict(zip(columns.at, labels, strict=True))
+    return found
+
+
+def as_double(value: Fraction | None) -> float | None:
+    return None if value is None else float(value)
+
+
+def exact_row(rung: Rung, rule: Rule) -> ExactRow:
+    points = rung.parity.get("candidate", ())
+    base = rung.recorded if rule.recorded else rung.figures.get("main")
+    kl = [point.kl for point in points if point.kl is not None]
+    top1 = [point.top1 for point in points if point.top1 is not None]
+    return ExactRow(
+        value=rung.figures["candidate"].value,
+        base=base.value if base else None,
+        kl=max(kl, default=None),
+        top1=min(top1, default=None),
+    )
+
+
+def test_labels_from_an_index_are_those_of_a_replay_at_every_edge() -> None:
+    rng = random.Random(7)
+    seen: set[str] = set()
+    for _ in range(1500):
+        body = random_rule(rng)
+        body.pop("plausibility", None)
+        body["numbers"] = rng.choice(["exact", "ieee754"])
+        rule = read_rule(body)
+        assert needs_replay(rule) == []
+        fold = Fold(rule)
+        for number in range(rng.randrange(1, 8)):
+            event, kind, figure = random_event(rng, number)
+            if (kind == "imported") == rule.recorded:
+                fold.feed(kind, figure, attested=event.attested)
+        history = fold.history
+        expected = {item.rung.index: item.verdict.label for item in history.judged if item.verdict}
+        assert bulk_labels(history, rule) == expected, body
+        seen.update(expected.values())
+    assert seen >= {"REJECT", "BASELINE", "none", "xs", "s", "m", "l", "xl"}
+
+
+def test_an_index_says_what_it_cannot_answer() -> None:
+    asked = make_rule(
+        guards=[{"metric": "ttft", "context": 1, "tolerance": "0"}],
+        significance={"share": "0", "noise": "used"},
+        parity={"top1_min": "0", "kl_max": "1", "depths": [4], "path": "p", "ratchet": {"warn": "1", "block": "2"}},
+        denominator={"receipt": "0" * 64},
+        plausibility={"ceiling": "1"},
+        frontier={"basis": "ledger", "alarm": "0.5", "agree": "0.1"},
+        boost={"slope": "1", "max": "2"},
+    )
+    assert needs_replay(asked) == [
+        *("guards", "noise", "ratchet", "parity path", "parity depths", "denominator receipt", "plausibility"),
+        *("frontier alarm", "frontier agreement", "boost"),
+    ]
