@@ -28,6 +28,8 @@ COMMANDS = {
     "ruling": "rulings",
     "rescore": "rescoring",
     "import": "importing",
+    "views": "views",
+    "sql": "views",
 }
 """Module of each command below `cli.commands`."""
 

@@ -17,7 +17,7 @@ from ledger.kinds import FIGURE_KINDS
 from ledger.rule import TIERS, read_rule
 from ledger.scoring.gates import LEAST_REPS, judge
 from ledger.scoring.rung import read_imported, read_round
-from ledger.scoring.slots import Holding, Slots
+from ledger.scoring.slots import Slots, environment_flags, holding
 from ledger.scoring.verdict import Basis, Context, Gate, Verdict
 
 if TYPE_CHECKING:
@@ -26,14 +26,11 @@ if TYPE_CHECKING:
     from ledger.canonical import JsonObject
     from ledger.rule import Rule
     from ledger.scoring.rung import Figure, Rung, Slot
-    from ledger.scoring.slots import SlotState
+    from ledger.scoring.slots import Holding, SlotState
     from ledger.verified import VerifiedLog
 
 SCORED = ("score", "imported")
 """Purposes of what can be a rung. Noise and reference rounds are measured for other rungs."""
-
-STABLE = ("driver", "gpu", "gpus", "cpu", "kernel", "runtime", "weights", "weights_fingerprint")
-"""Facts of a node that must not change under a pin without being said."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,7 +165,7 @@ class Replay:
             reference_problem=problem,
             guard_bases={key: (item.figure, item.receipt) for key, item in best.items() if item},
             noise=state.noise_floor,
-            flags=_environment_flags(rung, state.frontier.best),
+            flags=environment_flags(rung, state.frontier.best),
         )
 
     def _basis(self, rung: Rung, rule: Rule) -> Basis:
@@ -201,17 +198,9 @@ class Replay:
 
     def _count(self, rung: Rung, rule: Rule | None, verdict: Verdict | None) -> None:
         needed = max(rule.min_reps if rule else 0, LEAST_REPS)
-        passed = verdict is not None and (verdict.label == "none" or verdict.label in TIERS)
+        passed = _passes(verdict)
         for slot, arm, figure in _all_figures(rung):
-            item = Holding(
-                receipt=rung.index,
-                since=rung.index,
-                figure=figure,
-                arm=arm,
-                commit=rung.commits.get(arm, ""),
-                evidence=rung.evidence,
-                environment=rung.environment,
-            )
+            item = holding(rung, rung.index, arm, figure)
             state = self._slots[slot]
             if rung.evidence != "attested":
                 state.measured.add(item)
@@ -242,8 +231,20 @@ class Replay:
             else:
                 context = replace(judged.context, waived=judged.context.waived | {body["gate"]})
             verdict = _first_verdict(judged.rung, judged.rule, context)
+            self._recount(judged, index, passes=_passes(verdict))
             judged = replace(judged, context=context, verdict=verdict)
         self._judged[judged.rung.index] = judged
+
+    def _recount(self, judged: Judged, index: int, *, passes: bool) -> None:
+        """Let a candidate count, or no longer, after a ruling has changed its verdict."""
+        rung = judged.rung
+        if _passes(judged.verdict) == passes or rung.evidence != "attested" or not judged.stands:
+            return
+        for slot, arm, figure in _all_figures(rung):
+            if arm == "candidate" and passes:
+                self._slots[slot].passes.add(holding(rung, index, arm, figure))
+            elif arm == "candidate":
+                self._slots[slot].withdraw_candidate(rung.index, index)
 
     def _merge(self, judged: Judged, index: int, commit: str) -> None:
         """A merged candidate is main from here on, when it was attested and had won."""
@@ -251,17 +252,8 @@ class Replay:
         won = verdict is not None and verdict.label in TIERS
         if rung.evidence != "attested" or not won or not judged.stands:
             return
-        self._slots[rung.slot].raise_frontier(
-            Holding(
-                receipt=rung.index,
-                since=index,
-                figure=rung.figures["candidate"],
-                arm="candidate",
-                commit=commit,
-                evidence=rung.evidence,
-                environment=rung.environment,
-            )
-        )
+        item = holding(rung, index, "candidate", rung.figures["candidate"])
+        self._slots[rung.slot].raise_frontier(replace(item, commit=commit))
 
 
 def _first_verdict(rung: Rung, rule: Rule | None, context: Context | None) -> Verdict | None:
@@ -275,6 +267,11 @@ def _first_verdict(rung: Rung, rule: Rule | None, context: Context | None) -> Ve
     return None
 
 
+def _passes(verdict: Verdict | None) -> bool:
+    """Whether a verdict lets the candidate's figures count for the base of guards."""
+    return verdict is not None and (verdict.label == "none" or verdict.label in TIERS)
+
+
 def _all_figures(rung: Rung) -> list[tuple[Slot, str, Figure]]:
     own = [(rung.slot, arm, figure) for arm, figure in rung.figures.items()]
     return own + [(slot, arm, figure) for (slot, arm), figure in rung.guards.items()]
@@ -285,14 +282,3 @@ def _beats(slot: Slot, main: Figure, frontier: Figure, agree: str | None) -> boo
     if not slot.better(main.value, frontier.value):
         return False
     return agree is None or abs(main.value - frontier.value) > type(main.value)(agree) * frontier.value
-
-
-def _environment_flags(rung: Rung, best: Holding | None) -> tuple[str, ...]:
-    if best is None:
-        return ()
-    changed = [
-        name
-        for name in STABLE
-        if name in rung.environment and best.environment.get(name, rung.environment[name]) != rung.environment[name]
-    ]
-    return tuple(f"F_ENVIRONMENT_CHANGED:{name}" for name in changed)

@@ -13,7 +13,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from fractions import Fraction
 
-    from ledger.scoring.rung import Figure, Slot
+    from ledger.scoring.rung import Figure, Rung, Slot
+
+
+STABLE = ("driver", "gpu", "gpus", "cpu", "kernel", "runtime", "weights", "weights_fingerprint")
+"""Facts of a node that must not change under a pin without being said."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,10 +67,10 @@ class Pool:
         self.best = item
         return True
 
-    def remove(self, receipt: int) -> bool:
-        """Drop what a receipt gave; returns whether the best has changed."""
+    def remove(self, receipt: int, arm: str = "") -> bool:
+        """Drop what a receipt gave, or one arm of it; returns whether the best has changed."""
         before = self.best
-        self.items = [item for item in self.items if item.receipt != receipt]
+        self.items = [item for item in self.items if item.receipt != receipt or (arm and item.arm != arm)]
         self.best = None
         for item in self.items:
             if self.best is None or self.slot.better(item.figure.value, self.best.figure.value):
@@ -110,6 +114,12 @@ class SlotState:
         if self.frontier.add(item):
             self.moves.append(Move(index=item.since, holding=item))
 
+    def withdraw_candidate(self, receipt: int, index: int) -> None:
+        """Drop what a candidate gave that does not pass any more, merged or not."""
+        self.passes.remove(receipt, "candidate")
+        if self.frontier.remove(receipt, "candidate"):
+            self.moves.append(Move(index=index, holding=self.frontier.best))
+
     def withdraw(self, receipt: int, index: int) -> None:
         """Drop what a receipt gave, from this index on."""
         self.passes.remove(receipt)
@@ -126,3 +136,28 @@ class Slots(dict["Slot", SlotState]):
     def __missing__(self, slot: Slot) -> SlotState:
         found = self[slot] = SlotState(slot)
         return found
+
+
+def holding(rung: Rung, since: int, arm: str, figure: Figure) -> Holding:
+    """A figure of a rung that counts from an index on."""
+    return Holding(
+        receipt=rung.index,
+        since=since,
+        figure=figure,
+        arm=arm,
+        commit=rung.commits.get(arm, ""),
+        evidence=rung.evidence,
+        environment=rung.environment,
+    )
+
+
+def environment_flags(rung: Rung, best: Holding | None) -> tuple[str, ...]:
+    """A flag for every stable fact of the node that is not what it was under the frontier."""
+    if best is None:
+        return ()
+    changed = [
+        name
+        for name in STABLE
+        if name in rung.environment and best.environment.get(name, rung.environment[name]) != rung.environment[name]
+    ]
+    return tuple(f"F_ENVIRONMENT_CHANGED:{name}" for name in changed)

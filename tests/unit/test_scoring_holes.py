@@ -751,3 +751,31 @@ class TestMoreOfShapeAndHistory:
             arm["code_sha256"] = "7" * 64
         verdict = verdict_of(make_rule(), "round", body)
         assert (verdict.label, verdict.code) == ("UNRESOLVED", "E_SELF_COMPARISON")
+
+
+class TestRulingsThatChangeAVerdict:
+    def reviewed(self, outcome: str) -> tuple[Fold, int]:
+        fold = Fold(make_rule(plausibility={"ceiling": "3"}, denominator={"unattested": "100"}, guards=[GUARD]))
+        index = fold.add("round", scored_body("r", [500, 500], [200, 200], guard=(1500, 1000)))
+        fold.rule_on(index, "review", outcome=outcome)
+        return fold, index
+
+    def test_an_accepted_review_lets_the_candidate_raise_the_base_of_guards(self) -> None:
+        fold, _ = self.reviewed("accepted")
+        later = fold.add("round", scored_body("later", [280, 280], [200, 200], guard=(1400, 1000)))
+        assert (fold.verdict(later).label, fold.verdict(later).code) == ("REJECT", "E_GUARD")
+
+    def test_before_and_without_it_the_candidate_counts_for_nothing(self) -> None:
+        fold, _ = self.reviewed("rejected")
+        later = fold.add("round", scored_body("later", [280, 280], [200, 200], guard=(1400, 1000)))
+        assert fold.verdict(later).label == "xl"
+
+    def test_a_winner_that_is_rejected_after_its_merge_leaves_the_frontier(self) -> None:
+        fold = Fold(make_rule())
+        winner = fold.add("round", scored_body("w", [1114, 1114], [1000, 1000]))
+        fold.rule_on(winner, "merged", commit="abc")
+        assert frontier_of(fold) == 1114
+        ruling = fold.rule_on(winner, "review", outcome="rejected")
+        assert fold.verdict(winner).label == "REJECT"
+        assert frontier_of(fold) == 1000
+        assert fold.history.slots[PREFILL_SLOT].moves[-1].index == ruling
