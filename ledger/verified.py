@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from ledger.errors import LedgerError, PolicyError, RefusedError, VerificationError, evidence
 from ledger.examine import check_form
-from ledger.receipt import Receipt, decode_receipt, file_digest
+from ledger.receipt import Receipt, decode_receipt, decode_receipt_bytes, file_digest
 from ledger.trust import Trust
 
 if TYPE_CHECKING:
@@ -109,7 +109,9 @@ class VerifiedLog:
             StorageError: it cannot be read.
         """
         with evidence(index):
-            return decode_receipt(self.receipt_bytes(index))
+            raw = self.receipt_bytes(index)
+            # Verified in full, these very bytes have passed their schema and with it the domain.
+            return decode_receipt_bytes(raw)[0] if self.mode == "full" else decode_receipt(raw)
 
     def of_kind(self, kind: str) -> list[int]:
         """Indices of the receipts of one kind."""

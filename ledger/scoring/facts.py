@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from ledger.metrics import METRICS, Metric
+from ledger.metrics import METRICS, Metric, Ratio
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from ledger.canonical import JsonObject
     from ledger.rule import Statistic
@@ -24,12 +24,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepFact:
-    """One repetition: the value of every record that has one, in their order, with median and mean."""
+    """One repetition: the value of every record that has one, in their order, and their median."""
 
     order: int
-    values: tuple[Fraction, ...]
+    ratios: tuple[Ratio, ...]
     median: Fraction
-    mean: Fraction
+
+    @property
+    def values(self) -> tuple[Fraction, ...]:
+        """Value of every record."""
+        return tuple(Fraction(*ratio) for ratio in self.ratios)
+
+    @property
+    def mean(self) -> Fraction:
+        """Arithmetic mean of the records."""
+        return sum(self.values, Fraction(0)) / len(self.ratios)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,14 +82,9 @@ def round_facts(body: JsonObject) -> list[ArmFact]:
         if rep["warmup"]:
             continue
         for name in rep["metrics"]:
-            values = record_values(METRICS[name], rep["records"])
-            if values:
-                fact = RepFact(
-                    order=rep["order"],
-                    values=values,
-                    median=median(values),
-                    mean=sum(values, Fraction(0)) / len(values),
-                )
+            ratios = _record_ratios(METRICS[name], rep["records"])
+            if ratios:
+                fact = RepFact(order=rep["order"], ratios=ratios, median=_median_of_ratios(ratios))
                 groups[name, rep["context"], rep["arm"]].append(fact)
     return [_arm_fact(*key, reps) for key, reps in sorted(groups.items())]
 
@@ -100,15 +104,18 @@ def _arm_fact(metric: str, context: int, arm: str, reps: list[RepFact]) -> ArmFa
 
 def record_values(metric: Metric, records: dict[str, list[Any]]) -> tuple[Fraction, ...]:
     """Values of a metric for the records that succeeded and have all its columns."""
+    return tuple(Fraction(*ratio) for ratio in _record_ratios(metric, records))
+
+
+def _record_ratios(metric: Metric, records: dict[str, list[Any]]) -> tuple[Ratio, ...]:
     columns = [records[name] for name in metric.columns]
-    succeeded = records.get("ok") or [True] * len(columns[0])
-    values = []
-    for ok, *cells in zip(succeeded, *columns, strict=True):
-        if ok and None not in cells:
-            value = metric.formula(*cells)
-            if value is not None:
-                values.append(value)
-    return tuple(values)
+    if "ok" not in records and not any(None in column for column in columns):
+        ratios: Iterator[Ratio | None] = map(metric.formula, *columns)
+    else:
+        succeeded = records.get("ok") or [True] * len(columns[0])
+        rows = zip(succeeded, *columns, strict=True)
+        ratios = (metric.formula(*cells) for ok, *cells in rows if ok and None not in cells)
+    return tuple(ratio for ratio in ratios if ratio is not None)
 
 
 def median(values: Sequence[Fraction]) -> Fraction:
@@ -135,6 +142,25 @@ _STATISTICS: Mapping[Statistic, Callable[[RepFact], Fraction]] = {
     "max": lambda rep: max(rep.values),
     "p90": lambda rep: sorted(rep.values)[-(-9 * len(rep.values) // 10) - 1],
 }
+
+
+def _median_of_ratios(ratios: Sequence[Ratio]) -> Fraction:
+    """`median` of exact ratios, most of which are only ever compared as doubles.
+
+    A double is the nearest to its ratio, so doubles are never in another order than their ratios; only among equal
+    doubles must the ratios themselves be compared.
+    """
+    keys = [numerator / denominator for numerator, denominator in ratios]
+    ordered = sorted(keys)
+    middle = len(ordered) // 2
+    ranks = [middle] if len(ordered) % 2 else [middle - 1, middle]
+    return median([_at_rank(rank, ordered, keys, ratios) for rank in ranks])
+
+
+def _at_rank(rank: int, ordered: Sequence[float], keys: Sequence[float], ratios: Sequence[Ratio]) -> Fraction:
+    key = ordered[rank]
+    equal = [Fraction(*ratio) for ratio, each in zip(ratios, keys, strict=True) if each == key]
+    return equal[0] if len(equal) == 1 else sorted(equal)[rank - ordered.index(key)]
 
 
 def decimal_text(value: Fraction, places: int = 6) -> str:
