@@ -14,7 +14,7 @@ PINS = {
     "output/error.json": "838074cd7df6634975a50118617ef25b4f8e23c012757c32013b30f829856534",
     "output/export.json": "3664f848b06eff8d90750367391655cf64bcce64d99207aad506519eef1941ca",
     "output/frontier.json": "f7a5b38773d9c86702c47510a4e5b722445d4c340de6af81fb9381c61f29d8f8",
-    "output/import.json": "07b234d7b65b1a8ee6dcd62b807534b574ab15430c099cc52a29614c3609a7f8",
+    "output/import.json": "cc962722668023035b27eb61441e7fb90a03a090b9dffe4cca940b6f35eac9b8",
     "output/init.json": "fd7d4f16e9e73ad48e3de040f9cb613ef190c9a9c5c1d1055c9052d9d39ebc22",
     "output/key.json": "9fa4578831417217eec896f287dcd58d11faf5e39249a0423fe332c7f3df6466",
     "output/ladder.json": "b9b77afb98f8ba67bf69a2ca9aa8608a693f3090b885fe6e781bd68a226385da",

@@ -1,0 +1,209 @@
+"""Making the views, extending them, and telling what they were made from.
+
+Rows and stamp change in one transaction, so a reader finds the views of one tree or of another, never a mixture. The
+database must be one that includes definitions of tables in its transactions, as SQLite and PostgreSQL do.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from sqlalchemy import bindparam, delete, insert, inspect, select, text
+
+from ledger import __version__
+from ledger.errors import PolicyError, RefusedError, VerificationError
+from ledger.merkle import Tree
+from ledger.scoring.replay import SCORED
+from ledger.views.database import ONLY_READS, database_errors, no_views
+from ledger.views.projection import Projection
+from ledger.views.tables import LADDER, LADDER_VIEW, RUNG_TABLES, SCHEMA_VERSION, STAMP, TABLES, WHOLE_TABLES
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection, Engine
+
+    from ledger.verified import VerifiedLog
+    from ledger.views.rows import Row
+
+State: TypeAlias = Literal["fresh", "behind", "fork", "version", "foreign", "absent"]
+
+_STAMP_COLUMNS = {"schema_version", "program_version", "tree_size", "root_hash"}
+_BATCH = 5_000
+"""Rows of a table that are written at once."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ViewStatus:
+    """What views are worth beside a verified ledger.
+
+    Attributes:
+        state: ``fresh``; ``behind`` the ledger; ``fork``, made from another history; ``version``, made by another
+            version; ``foreign``, tables of the same names that are no views; ``absent``.
+        tree_size: receipts they were made from; none without a stamp.
+        root_hash: root over these, in hexadecimal; empty without a stamp.
+        behind: receipts that they lack.
+    """
+
+    state: State
+    tree_size: int | None = None
+    root_hash: str = ""
+    behind: int = 0
+
+    def require(self) -> None:
+        """Refuse what is neither fresh nor behind.
+
+        Raises:
+            VerificationError: ``E_VIEWS_FORK``.
+            PolicyError: ``E_VIEWS_VERSION`` or ``E_VIEWS_ABSENT``.
+            RefusedError: ``E_VIEWS_FOREIGN``.
+        """
+        if self.state == "fork":
+            raise VerificationError(
+                "E_VIEWS_FORK",
+                f"the views were made from {self.tree_size} receipts with root {self.root_hash}, which this ledger "
+                "never had; if the ledger is the one you mean, run rungbook views rebuild",
+            )
+        if self.state == "version":
+            raise PolicyError("E_VIEWS_VERSION", "another version made these views; run rungbook views rebuild")
+        if self.state == "foreign":
+            raise RefusedError("E_VIEWS_FOREIGN", "the database has tables of the same names that are no views")
+        if self.state == "absent":
+            raise no_views("there are none yet")
+
+
+def status(engine: Engine, log: VerifiedLog) -> ViewStatus:
+    """What the views in a database are worth beside a ledger.
+
+    Raises:
+        StorageError: the database cannot be read.
+    """
+    try:
+        with database_errors(), engine.connect().execution_options(**{ONLY_READS: True}) as connection:
+            return read_status(connection, log)
+    except PolicyError:  # no file
+        return ViewStatus(state="absent")
+
+
+def rebuild(engine: Engine, log: VerifiedLog) -> ViewStatus:
+    """Make the views anew from a ledger, in place of those that are there.
+
+    Args:
+        engine: from `ledger.views.database.open_database`, to ``create``.
+        log: verified in full.
+
+    Raises:
+        RefusedError: ``E_VIEWS_FOREIGN``: what is there is not ours to drop.
+        StorageError: the database cannot be written.
+        ConflictError: another process writes it.
+    """
+    with database_errors(creates=True), engine.begin() as connection:
+        if read_status(connection, log).state == "foreign":
+            ViewStatus(state="foreign").require()
+        connection.execute(text(f"DROP VIEW IF EXISTS {LADDER_VIEW}"))
+        for table in TABLES.values():
+            table.drop(connection, checkfirst=True)
+        for table in TABLES.values():
+            table.create(connection)
+        _create_ladder(connection)
+        _insert(connection, Projection(log), log)
+        return read_status(connection, log)
+
+
+def extend(engine: Engine, log: VerifiedLog) -> ViewStatus:
+    """Bring the views up to date: the same rows as `rebuild`, of which only those are written that differ.
+
+    Returns:
+        The status that they had before.
+
+    Raises:
+        VerificationError: ``E_VIEWS_FORK``.
+        PolicyError: ``E_VIEWS_VERSION`` or ``E_VIEWS_ABSENT``.
+        RefusedError: ``E_VIEWS_FOREIGN``.
+        StorageError: the database cannot be written.
+        ConflictError: another process writes it.
+    """
+    with database_errors(), engine.begin() as connection:
+        before = read_status(connection, log, lock=True)
+        before.require()
+        if before.state == "behind":
+            _catch_up(connection, log, before.tree_size or 0)
+        return before
+
+
+def read_status(connection: Connection, log: VerifiedLog, *, lock: bool = False) -> ViewStatus:
+    """Like `status`, within a transaction. With `lock` no other one can extend the views before it ends."""
+    inspector = inspect(connection)
+    names = {*inspector.get_table_names(), *inspector.get_view_names()}
+    if names.isdisjoint({*TABLES, LADDER_VIEW}):
+        return ViewStatus(state="absent")
+    if STAMP not in names or _STAMP_COLUMNS - {column["name"] for column in inspector.get_columns(STAMP)}:
+        return ViewStatus(state="foreign")
+    return compare_stamp(connection, log, lock=lock)
+
+
+def compare_stamp(connection: Connection, log: VerifiedLog, *, lock: bool = False) -> ViewStatus:
+    """Like `read_status`, where the tables are known to be views."""
+    stamp = TABLES[STAMP].c
+    query = select(stamp.tree_size, stamp.root_hash, stamp.schema_version, stamp.program_version)
+    row = connection.execute(query.with_for_update() if lock else query).first()
+    if row is None or not isinstance(row[0], int):  # nobody's doing but an editor's
+        return ViewStatus(state="absent")
+    size, root, *made_by = row
+    found = ViewStatus(state="fresh", tree_size=size, root_hash=root, behind=max(len(log.entries) - size, 0))
+    if _root_at(log, size) != root:
+        return replace(found, state="fork")
+    if made_by != [SCHEMA_VERSION, __version__]:
+        return replace(found, state="version")
+    return replace(found, state="behind") if found.behind else found
+
+
+def _root_at(log: VerifiedLog, size: int) -> str:
+    """Root over the first `size` receipts, in hexadecimal; empty when there are not so many."""
+    if size == len(log.entries):
+        return log.checkpoint.root.hex()
+    return Tree(entry.digest for entry in log.entries[:size]).root().hex() if 0 <= size < len(log.entries) else ""
+
+
+def _catch_up(connection: Connection, log: VerifiedLog, since: int) -> None:
+    projection = Projection(log, since)
+    if projection.replaced:
+        gone = [{"gone": index} for index in projection.replaced]
+        for name in RUNG_TABLES:
+            connection.execute(delete(TABLES[name]).where(TABLES[name].c.receipt == bindparam("gone")), gone)
+    for name in (*WHOLE_TABLES, STAMP):
+        connection.execute(delete(TABLES[name]))
+    _insert(connection, projection, log)
+
+
+def _insert(connection: Connection, projection: Projection, log: VerifiedLog) -> None:
+    """Write the rows, and the stamp in the same transaction."""
+    waiting: dict[str, list[Row]] = {name: [] for name in TABLES}
+    for name, row in projection.rows():
+        waiting[name].append(row)
+        if len(waiting[name]) == _BATCH:
+            connection.execute(insert(TABLES[name]), waiting[name])
+            waiting[name] = []
+    for name, rows in waiting.items():
+        if rows:
+            connection.execute(insert(TABLES[name]), rows)
+    stamp = {
+        "id": 1,
+        "schema_version": SCHEMA_VERSION,
+        "program_version": __version__,
+        "origin": log.checkpoint.origin,
+        "tree_size": len(log.entries),
+        "root_hash": log.checkpoint.root.hex(),
+    }
+    connection.execute(insert(TABLES[STAMP]), [stamp])
+
+
+def _create_ladder(connection: Connection) -> None:
+    columns = ", ".join(f"{table}.{name}" for table, names in LADDER.items() for name in names)
+    purposes = ", ".join(f"'{purpose}'" for purpose in SCORED)
+    connection.execute(
+        text(
+            f"CREATE VIEW {LADDER_VIEW} AS SELECT {columns} FROM rounds "  # noqa: S608 - made of names in this program
+            "LEFT JOIN verdicts ON verdicts.receipt = rounds.receipt "
+            f"WHERE rounds.gone_at IS NULL AND rounds.purpose IN ({purposes}) ORDER BY rounds.receipt"
+        )
+    )

@@ -1,0 +1,229 @@
+"""``rungbook views`` and ``rungbook sql``."""
+
+from __future__ import annotations
+
+import csv
+import io
+import shutil
+import sqlite3
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.cli.program import OK, PROGRAM, REFUSED, REFUTED, UNAVAILABLE, run
+from tests.cli.samples import write_round
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.conftest import Desk
+
+
+def add_round(desk: Desk, number: int) -> None:
+    path = write_round(desk.keys, number)
+    desk.run("append", path, "--key", desk.key("scorer"), "--ledger-key", desk.key("ledger"))
+    path.unlink()
+
+
+def views_file(desk: Desk) -> Path:
+    return desk.root / ".rungbook" / "views.sqlite"
+
+
+@pytest.fixture
+def viewed(desk: Desk) -> Desk:
+    """A ledger with a round, and its views."""
+    add_round(desk, 0)
+    desk.run("views", "rebuild")
+    return desk
+
+
+# The life of views.
+
+
+def test_views_are_built_extended_and_looked_at(desk: Desk) -> None:
+    absent = desk.run("views", "status", "--json", status=UNAVAILABLE).document("views")
+    assert absent == {"rungbook": "views/v1", "state": "absent", "tree_size": None, "root_hash": None, "behind": 0}
+    assert not views_file(desk).exists()
+    made = desk.run("views", "rebuild", "--json").document("views")
+    assert (made["state"], made["tree_size"]) == ("fresh", 3)
+    add_round(desk, 0)
+    assert desk.run("views", "status", "--json").document("views")["behind"] == 1
+    assert "behind the ledger" in desk.run("views", "status").out
+    assert desk.run("views", "extend").out.endswith(": 1 receipt added\n")
+    assert desk.run("views", "extend", "--json").document("views")["state"] == "fresh"
+    assert desk.run("views", "status").out.startswith("4 receipts, root ")
+
+
+def test_views_are_local_and_ignored_by_git(viewed: Desk) -> None:
+    assert (viewed.root / ".rungbook" / ".gitignore").read_text() == "*\n"
+    assert views_file(viewed).is_file()
+    viewed.run("verify")
+
+
+@pytest.mark.parametrize("words", [("sql", "SELECT 1"), ("views", "extend")])
+def test_without_views_the_program_says_how_to_make_them(desk: Desk, words: tuple[str, ...]) -> None:
+    done = desk.run(*words, status=UNAVAILABLE)
+    assert done.code() == "E_VIEWS_ABSENT"
+    assert "rungbook views rebuild" in done.err
+    assert not views_file(desk).exists()
+
+
+def test_a_question_first_brings_the_views_up_to_date_and_says_so(viewed: Desk) -> None:
+    add_round(viewed, 1)
+    done = viewed.run("sql", "SELECT id FROM rounds ORDER BY receipt", "--csv")
+    assert done.out == "id\nround-0\nround-1\n"
+    assert "note: the views lacked 1 receipt and were brought up to date" in done.err
+    assert viewed.run("sql", "SELECT 1").err == ""
+
+
+def test_a_ledger_that_was_rolled_back_or_replaced_does_not_fit_its_views(viewed: Desk, tmp_path: Path) -> None:
+    shutil.copytree(viewed.root / "receipts", tmp_path / "older")
+    add_round(viewed, 1)
+    viewed.run("views", "extend")
+    shutil.rmtree(viewed.root / "receipts")
+    shutil.move(tmp_path / "older", viewed.root / "receipts")
+    for words in (("sql", "SELECT 1"), ("views", "extend")):
+        assert viewed.run(*words, status=REFUTED).code() == "E_VIEWS_FORK"
+    assert viewed.run("views", "status", "--json", status=REFUTED).document("views")["state"] == "fork"
+    viewed.run("views", "rebuild")
+    assert viewed.run("sql", "SELECT tree_size FROM stamp", "--csv").out == "tree_size\n4\n"
+
+
+def test_a_ledger_that_does_not_verify_gives_no_views(viewed: Desk) -> None:
+    viewed.receipt(3).write_bytes(viewed.receipt(3).read_bytes().replace(b"round-0", b"round-9"))
+    for words in (("sql", "SELECT 1"), ("views", "extend"), ("views", "rebuild"), ("views", "status")):
+        viewed.run(*words, status=REFUTED)
+
+
+# Damage.
+
+
+def test_a_corrupt_file_is_no_answer_and_is_built_again(viewed: Desk) -> None:
+    views_file(viewed).write_bytes(b"not a database " * 1000)
+    for words in (("sql", "SELECT 1"), ("views", "extend"), ("views", "status")):
+        done = viewed.run(*words, status=UNAVAILABLE)
+        assert done.code() == "E_VIEWS_CORRUPT"
+        assert "rungbook views rebuild" in done.err
+    viewed.run("views", "rebuild")
+    assert viewed.run("sql", "SELECT count(*) AS n FROM rounds", "--csv").out == "n\n1\n"
+
+
+def test_a_file_of_somebody_else_is_neither_read_nor_replaced(viewed: Desk, tmp_path: Path) -> None:
+    file = tmp_path / "letter.txt"
+    file.write_text("Dear reader, " * 1000)
+    done = viewed.run("views", "rebuild", "--url", f"sqlite:///{file}", status=UNAVAILABLE)
+    assert done.code() == "E_VIEWS_CORRUPT"
+    assert file.read_text() == "Dear reader, " * 1000
+
+
+def test_a_database_of_somebody_else_keeps_its_tables(viewed: Desk, tmp_path: Path) -> None:
+    file = tmp_path / "shop.sqlite"
+    with sqlite3.connect(file) as direct:
+        direct.execute("CREATE TABLE receipts (amount INTEGER)")
+    direct.close()
+    before = file.read_bytes()
+    url = f"sqlite:///{file}"
+    assert viewed.run("views", "rebuild", "--url", url, status=REFUSED).code() == "E_VIEWS_FOREIGN"
+    assert viewed.run("sql", "SELECT 1", "--url", url, status=REFUSED).code() == "E_VIEWS_FOREIGN"
+    assert "no views" in viewed.run("views", "status", "--url", url, status=UNAVAILABLE).out
+    assert file.read_bytes() == before
+
+
+# Questions.
+
+
+def test_answers_are_a_table_csv_or_json(viewed: Desk) -> None:
+    question = "SELECT receipt, arm, median, median_real, spread_pct, NULL AS empty FROM facts ORDER BY arm"
+    document = viewed.run("sql", question, "--json").document("sql")
+    assert document["columns"] == ["receipt", "arm", "median", "median_real", "spread_pct", "empty"]
+    assert document["rows"] == [
+        [3, "candidate", "4608", "4608.0", None, None],
+        [3, "main", "4608", "4608.0", None, None],
+    ]
+    rows = list(csv.reader(io.StringIO(viewed.run("sql", question, "--csv").out)))
+    assert rows[1] == ["3", "candidate", "4608", "4608.0", "", ""]
+    lines = viewed.run("sql", question).out.splitlines()
+    assert lines[0].split() == document["columns"]
+    assert lines[1].split() == ["3", "candidate", "4608", "4608.0"]
+
+
+def test_an_answer_without_rows_shows_its_columns(viewed: Desk) -> None:
+    assert viewed.run("sql", "SELECT receipt, label FROM ladder WHERE 0").out == "receipt  label\n"
+
+
+def test_an_answer_cannot_steer_the_terminal(viewed: Desk) -> None:
+    assert viewed.run("sql", "SELECT char(27) || '[2J' || char(10) AS x").out == "x\n\\x1b[2J\\n\n"
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "INSERT INTO stamp SELECT * FROM stamp",
+        "ATTACH 'other.sqlite' AS other",
+        "PRAGMA writable_schema = ON",
+        "WITH x AS (SELECT 1) DELETE FROM rounds",
+        "SELECT 1; DELETE FROM rounds",
+        "SELECT nothing FROM rounds",
+    ],
+)
+def test_a_statement_that_does_more_than_read_changes_nothing(viewed: Desk, statement: str) -> None:
+    before = views_file(viewed).read_bytes()
+    done = viewed.run("sql", statement, status=REFUSED)
+    assert (done.code(), done.out) == ("E_SQL", "")
+    assert viewed.run("sql", statement, "--json", status=REFUSED).document("error")["error"]["code"] == "E_SQL"
+    assert views_file(viewed).read_bytes() == before
+    assert not (viewed.root / "other.sqlite").exists()
+
+
+def test_another_database_is_named_by_url(viewed: Desk, tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'elsewhere.sqlite'}"
+    views_file(viewed).unlink()
+    viewed.run("views", "rebuild", "--url", url)
+    add_round(viewed, 1)
+    viewed.run("views", "extend", "--url", url)
+    assert viewed.run("views", "status", "--url", url, "--json").document("views")["tree_size"] == 5
+    assert viewed.run("sql", "SELECT count(*) AS n FROM rounds", "--url", url, "--csv").out == "n\n2\n"
+    assert not views_file(viewed).exists()
+
+
+@pytest.mark.parametrize("url", ["nonsense", "sqlite://", "nosuchdatabase://user:secret@host/name"])
+def test_a_url_of_no_use_is_refused_without_its_password(viewed: Desk, url: str) -> None:
+    done = viewed.run("views", "rebuild", "--url", url, status=REFUSED)
+    assert done.code() == "E_VIEWS_URL"
+    assert "secret" not in done.err
+
+
+# Several processes.
+
+
+def test_processes_that_build_extend_and_ask_at_once_do_not_disturb_each_other(viewed: Desk) -> None:
+    add_round(viewed, 1)
+    add_round(viewed, 2)
+    question = ("sql", "SELECT count(*) AS n FROM rounds", "--csv")
+    commands = [question, ("views", "extend"), ("views", "rebuild"), question]
+    running = [
+        subprocess.Popen([PROGRAM, *words], cwd=viewed.root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for words in commands
+    ]
+    done = [(*process.communicate(timeout=120), process.returncode) for process in running]
+    assert [status for *_, status in done] == [OK] * len(commands), done
+    assert [out for (out, *_), words in zip(done, commands, strict=True) if words is question] == ["n\n3\n"] * 2
+    before = viewed.run("sql", "SELECT * FROM reps", "--json").out
+    viewed.run("views", "rebuild")
+    assert viewed.run("sql", "SELECT * FROM reps", "--json").out == before
+
+
+def test_other_commands_do_not_import_sql(viewed: Desk) -> None:
+    code = (
+        "import sys; from cli.main import build_app; build_app(['views']); build_app(['log']); "
+        "sys.exit('sqlalchemy' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=viewed.root, check=False)
+    assert done.returncode == OK
+
+
+def test_the_ledger_is_found_from_outside(viewed: Desk, tmp_path: Path) -> None:
+    done = run("sql", "SELECT count(*) AS n FROM arms", "--csv", "-C", viewed.root, cwd=tmp_path)
+    assert (done.status, done.out) == (OK, "n\n2\n")

@@ -1,0 +1,661 @@
+from __future__ import annotations
+
+import re
+import signal
+import sqlite3
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from sqlalchemy import inspect, text
+from sqlalchemy.engine import make_url
+from sqlalchemy.schema import CreateTable
+
+from ledger.draft import Draft
+from ledger.errors import ConflictError, PolicyError, RefusedError, StorageError, VerificationError
+from ledger.metrics import METRICS
+from ledger.scoring.facts import decimal_text, median, record_values
+from ledger.store.directory import DirectoryStore
+from ledger.verify import verify
+from ledger.views import build, query
+from ledger.views.build import ViewStatus, extend, rebuild, status
+from ledger.views.database import default_url, open_database, sqlite_url
+from ledger.views.query import ask
+from ledger.views.rows import body_rows, exact
+from ledger.views.tables import LADDER, LADDER_VIEW, MODELS, TABLES
+from tests.support.ledgers import (
+    CONTRIBUTOR,
+    ORIGIN,
+    OUTSIDER,
+    ROOT,
+    SCORER_1,
+    genesis_draft,
+    grant,
+    keys_draft,
+    open_log,
+    round_draft,
+)
+from tests.support.rounds import round_body, sha256_hex
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from ledger.canonical import JsonObject
+    from ledger.keys import PrivateKey
+    from ledger.log import Log
+    from ledger.verified import VerifiedLog
+
+SLOT = {"project": "p", "node": "n1", "quant": "q8", "context": 512, "metric": "prefill_tok_s"}
+MAIN_NS = 100_000_000
+REJECTED_NS, REVIEWED_NS, MEASURED_NS = 77_777_777, 1_234_567, 66_666_667
+IMPORTED = "8765.4321"
+
+SAME_CODE = [{"role": role, "code_sha256": sha256_hex("one code")} for role in ("main", "candidate")]
+
+RULE: JsonObject = {
+    "name": "r1",
+    "slots": [{"metric": "prefill_tok_s"}],
+    "statistic": "median",
+    "min_reps": 2,
+    "numbers": "exact",
+    "evidence": "imported",
+    "frontier": {"basis": "ledger"},
+    "parity": {"top1_min": "0.9", "kl_max": "0.01", "kl_prefer": "0.004"},
+    "significance": {"share": "0.01"},
+    "plausibility": {"ceiling": "4"},
+    "denominator": {"unattested": "5120"},
+    "bands": [{"tier": "m", "from": "0.1"}, {"tier": "xs", "from": "0.01"}],
+}
+
+
+def score_body(name: str, wall_ns: int, *, kl: str = "0.005", **members: Any) -> JsonObject:  # noqa: ANN401 - of any type
+    """A round of main and a candidate, two repetitions each and a warm-up."""
+    body = round_body(name)
+    rep = body["reps"][0]
+    walls = {"main": MAIN_NS, "candidate": wall_ns}
+    body["arms"] = [
+        {"role": role, "code_sha256": sha256_hex(f"{role} {name}"), "commit": f"c-{role}"} for role in walls
+    ]
+    body["reps"] = [
+        rep
+        | {"arm": role, "order": order * 2 + at, "warmup": order == 2, "wall_ns": wall}
+        | {"records": {"prompt_tokens": [512], "wall_ns": [wall]}}
+        for order in range(3)
+        for at, (role, wall) in enumerate(walls.items())
+    ]
+    body["parity"] = [{"arm": "candidate", "depth": 512, "trials": 1000, "kl": kl, "top1": "0.99"}]
+    return body | members
+
+
+def score(name: str, wall_ns: int, key: PrivateKey = SCORER_1, **members: Any) -> Draft:  # noqa: ANN401 - as above
+    return Draft(kind="round", body=score_body(name, wall_ns, **members), signers=[key])
+
+
+IMPORT: JsonObject = {
+    "id": "other-1",
+    "source": {"log": "other", "record": "r-1"},
+    "slot": SLOT,
+    "at": "2026-11-01T00:00:00Z",
+    "commit": "c-old",
+    "value": {"value": IMPORTED, "origin": "file"},
+    "parity": [{"depth": 512, "kl": "0.5", "top1": "0.5"}],
+    "files": [{"name": "r-1.json", "sha256": sha256_hex("r-1"), "size": 10}],
+    "faults": [
+        {"code": "F_TWO_VALUES", "message": f"the log says {IMPORTED}, the file says 1", "where": "/value"},
+        {"code": "F_NO_MAIN", "message": "main is not named", "record": "r-0"},
+    ],
+}
+REJECTED, REVIEWED, MEASURED, IMPORT_AT = 4, 5, 6, 7
+
+
+def ruling(log: VerifiedLog, at: int, action: str, **members: str) -> Draft:
+    body = {"action": action, "receipt": log.entries[at].digest.hex(), "reason": "because", **members}
+    return Draft(kind="ruling", body=body, signers=[ROOT])
+
+
+STEPS: tuple[Callable[[VerifiedLog], Draft], ...] = (
+    lambda _: keys_draft(grant(SCORER_1.public, "n1"), grant(CONTRIBUTOR.public, role="contributor")),
+    lambda _: Draft(kind="rule", body=RULE, signers=[ROOT]),
+    lambda _: score("first", 95_000_000),
+    lambda _: score("rejected", REJECTED_NS, kl="0.5"),
+    lambda _: score("reviewed", REVIEWED_NS),
+    lambda _: score("measured", MEASURED_NS, CONTRIBUTOR, kl="0.5"),
+    lambda _: Draft(kind="imported", body=IMPORT, signers=[SCORER_1]),
+    lambda log: ruling(log, REVIEWED, "review", outcome="accepted"),
+    lambda log: ruling(log, REVIEWED, "merged", commit="merged-1"),
+    lambda _: score("against the frontier", 90_000_000, id="later", environment={"cpu": "two"}),
+    lambda log: ruling(log, REVIEWED, "review", outcome="rejected"),
+    lambda _: round_draft("main-only", wall_ns=99_000_000),
+    lambda log: ruling(log, REJECTED, "void"),
+    lambda log: ruling(log, 3, "supersede", by=log.entries[10].digest.hex()),
+    lambda _: score("noise", 99_000_000, purpose="noise", arms=SAME_CODE),
+    lambda _: keys_draft(grant(OUTSIDER.public, "n2")),
+    lambda log: ruling(log, IMPORT_AT, "void"),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """A ledger that grows by one receipt at a time."""
+
+    folder: Path
+    writer: Log
+
+    def read(self) -> VerifiedLog:
+        return verify(DirectoryStore(self.folder)).require_log()
+
+    def grow(self, until: int) -> VerifiedLog:
+        """Append steps until there are so many receipts."""
+        log = self.read()
+        while len(log.entries) < until:
+            self.writer.append([STEPS[len(log.entries) - 1](log)])
+            log = self.read()
+        return log
+
+
+def new_sample(folder: Path) -> Sample:
+    writer = open_log(folder)
+    writer.create(ORIGIN, genesis_draft())
+    return Sample(folder=folder, writer=writer)
+
+
+@pytest.fixture
+def sample(tmp_path: Path) -> Sample:
+    return new_sample(tmp_path / "ledger")
+
+
+ALL = len(STEPS) + 1
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> VerifiedLog:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        return new_sample(tmp_path_factory.mktemp("whole")).grow(ALL)
+
+
+def contents(file: Path) -> dict[str, list[dict[str, object]]]:
+    """Every row of every table and of the ladder."""
+    with open_database(sqlite_url(file), "read").connect() as connection:
+        return {
+            name: sorted(
+                (dict(row) for row in connection.execute(text(f"SELECT * FROM {name}")).mappings()),  # noqa: S608 - our names
+                key=repr,
+            )
+            for name in (*TABLES, LADDER_VIEW)
+        }
+
+
+def built(file: Path, log: VerifiedLog) -> dict[str, list[dict[str, object]]]:
+    assert rebuild(open_database(sqlite_url(file), "create"), log).state == "fresh"
+    return contents(file)
+
+
+def refused(file: Path, log: VerifiedLog, sql: str) -> str:
+    with pytest.raises(RefusedError) as caught:
+        ask(open_database(sqlite_url(file), "read"), log, sql)
+    return caught.value.code
+
+
+# Extending equals building.
+
+
+def test_extending_after_every_append_gives_the_rows_that_building_gives(sample: Sample, tmp_path: Path) -> None:
+    grown = tmp_path / "grown.sqlite"
+    log = sample.read()
+    built(grown, log)
+    engine = open_database(sqlite_url(grown), "write")
+    labels = set()
+    for size in range(2, ALL + 1):
+        log = sample.grow(size)
+        before = extend(engine, log)
+        assert (before.state, before.behind, before.tree_size) == ("behind", 1, size - 1)
+        rows = contents(grown)
+        assert rows == built(tmp_path / "new.sqlite", log)
+        labels |= {str(row["label"]) for row in rows["verdicts"]}
+    assert labels >= {"REJECT", "REVIEW", "none", "m"}
+
+
+def test_extending_over_many_receipts_gives_the_rows_that_building_gives(sample: Sample, tmp_path: Path) -> None:
+    for start in (1, 5, 9, 11):
+        built(tmp_path / f"{start}.sqlite", sample.grow(start))
+    log = sample.grow(ALL)
+    expected = built(tmp_path / "new.sqlite", log)
+    for start in (1, 5, 9, 11):
+        file = tmp_path / f"{start}.sqlite"
+        assert extend(open_database(sqlite_url(file), "write"), log).behind == ALL - start
+        assert contents(file) == expected
+
+
+def test_rows_are_written_in_batches(whole: VerifiedLog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = built(tmp_path / "at-once.sqlite", whole)
+    monkeypatch.setattr(build, "_BATCH", 3)
+    assert built(tmp_path / "in-batches.sqlite", whole) == expected
+
+
+def test_extending_writes_no_row_that_has_not_changed(sample: Sample, tmp_path: Path) -> None:
+    file = tmp_path / "views.sqlite"
+    built(file, sample.grow(ALL - 1))
+    with sqlite3.connect(file) as direct:
+        direct.execute("UPDATE reps SET started_at = 'kept' WHERE receipt = 3")
+    direct.close()
+    log = sample.grow(ALL)
+    extend(open_database(sqlite_url(file), "write"), log)
+    assert {row["started_at"] for row in contents(file)["reps"] if row["receipt"] == 3} == {"kept"}
+
+
+def test_extending_what_is_up_to_date_changes_nothing(whole: VerifiedLog, tmp_path: Path) -> None:
+    file = tmp_path / "views.sqlite"
+    built(file, whole)
+    before = file.read_bytes()
+    assert extend(open_database(sqlite_url(file), "write"), whole).state == "fresh"
+    assert file.read_bytes() == before
+
+
+# What the rows say.
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
+def test_every_column_is_documented(model: type) -> None:
+    documented = re.findall(r"^        (\w+): ", model.__doc__ or "", re.MULTILINE)
+    table = TABLES[getattr(model, "__tablename__")]  # noqa: B009 - declared by the class that all models extend
+    assert sorted(documented) == sorted(column.name for column in table.columns)
+
+
+def test_every_table_and_column_is_there(whole: VerifiedLog, tmp_path: Path) -> None:
+    rows = built(tmp_path / "views.sqlite", whole)
+    assert {name for name, found in rows.items() if not found} == set()
+    assert list(rows[LADDER_VIEW][0]) == [name for names in LADDER.values() for name in names]
+    assert {row["receipt"] for row in rows["receipts"]} == set(range(ALL))
+
+
+def test_exact_numbers_stand_beside_those_for_sorting(whole: VerifiedLog, tmp_path: Path) -> None:
+    facts = built(tmp_path / "views.sqlite", whole)["facts"]
+    (fact,) = (row for row in facts if row["receipt"] == 3 and row["arm"] == "candidate")
+    assert (fact["median"], fact["reps"], fact["spread_pct"]) == ("102400/19", 2, "0")
+    assert fact["median_real"] == pytest.approx(102400 / 19)
+
+
+def test_repetitions_have_the_facts_of_their_own_records() -> None:
+    body = score_body("mixed", 95_000_000)
+    for at, rep in enumerate(body["reps"]):
+        rep["order"] = 0  # as rows of one run, which nothing but their place tells apart
+        rep["metrics"] = ["prefill_tok_s", "wall"]
+        rep["records"] = {
+            "prompt_tokens": [512, 0 if at else None],
+            "wall_ns": [10**8 + at, 10**8],
+            "ok": [at != 0, True],
+        }
+    rows = [row for table, row in body_rows(9, "round", body) if table == "reps"]
+    assert len(rows) == 2 * len(body["reps"])
+    for row in rows:
+        rep = body["reps"][int(str(row["entry"]))]
+        values = record_values(METRICS[str(row["metric"])], rep["records"]) if not rep["warmup"] else ()
+        assert row["records"] == len(values)
+        assert row["median"] == (str(median(values)) if values else None)
+        assert (row["lowest"], row["highest"]) == ((str(min(values)), str(max(values))) if values else (None, None))
+    assert [row["records"] for row in rows] == [0, 1, 1, 2, 1, 2, 1, 2, 0, 0, 0, 0]
+
+
+def test_a_fraction_of_ten_thousand_digits_is_written_whole() -> None:
+    value = Fraction(10**9000 + 1, 10**8999 + 1)
+    above, _, below = exact(value).partition("/")
+    assert (len(above), len(below)) == (len("1" * 9001), len("1" * 9000))
+    assert exact(Fraction(-3)) == "-3"
+
+
+def spellings(value: Fraction, *others: object) -> list[str]:
+    short = decimal_text(value).rstrip("0").rstrip(".")
+    return [str(value), short, f"{float(value):.6g}", repr(float(value)), *map(str, others)]
+
+
+def test_the_speed_of_what_was_stopped_is_a_diagnostic_and_nothing_else(sample: Sample, tmp_path: Path) -> None:
+    secrets = {
+        REJECTED: spellings(Fraction(512 * 10**9, REJECTED_NS), REJECTED_NS),
+        REVIEWED: spellings(Fraction(512 * 10**9, REVIEWED_NS), REVIEWED_NS),
+        MEASURED: spellings(Fraction(512 * 10**9, MEASURED_NS), MEASURED_NS),
+        IMPORT_AT: spellings(Fraction(IMPORTED), IMPORTED),
+    }
+    for size in range(REJECTED + 1, ALL + 1):
+        rows = built(tmp_path / "views.sqlite", sample.grow(size))
+        stopped = {row["receipt"] for row in rows["verdicts"] if row["label"] in ("REJECT", "REVIEW")}
+        cells = [
+            (name, column, str(value))
+            for name, found in rows.items()
+            for row in found
+            for column, value in row.items()
+            if column != "diagnostic" and not re.fullmatch("[0-9a-f]{64}", str(value))
+        ]
+        for index in stopped:
+            hits = [cell for cell in cells if any(secret in cell[2] for secret in secrets[int(str(index))])]
+            assert hits == [], (size, index)
+            verdict = next(row for row in rows["verdicts"] if row["receipt"] == index)
+            assert secrets[int(str(index))][1] in str(verdict["diagnostic"])
+    assert stopped == {REJECTED, REVIEWED, MEASURED, IMPORT_AT}
+
+
+def test_a_review_brings_the_speed_back(sample: Sample, tmp_path: Path) -> None:
+    rows = built(tmp_path / "views.sqlite", sample.grow(10))
+    speed = str(Fraction(512 * 10**9, REVIEWED_NS))
+    assert next(row for row in rows["rounds"] if row["receipt"] == REVIEWED)["value"] == speed
+    (current,) = (row for row in rows["frontier"] if row["is_current"])
+    assert (current["value"], current["since"], current["commit_id"]) == (speed, 9, "merged-1")
+
+
+# The stamp.
+
+
+def test_the_views_of_another_history_are_refused(whole: VerifiedLog, tmp_path: Path) -> None:
+    file = tmp_path / "views.sqlite"
+    built(file, whole)
+    writer = open_log(tmp_path / "other")
+    writer.create(ORIGIN, genesis_draft())
+    other = verify(DirectoryStore(tmp_path / "other")).require_log()
+    engine = open_database(sqlite_url(file), "write")
+    before = file.read_bytes()
+    assert status(engine, other).state == "fork"
+    for attempt in (lambda: extend(engine, other), lambda: ask(engine, other, "SELECT 1")):
+        with pytest.raises(VerificationError) as caught:
+            attempt()
+        assert caught.value.code == "E_VIEWS_FORK"
+    assert file.read_bytes() == before
+    assert rebuild(engine, other).state == "fresh"
+
+
+@pytest.mark.parametrize("column", ["schema_version", "program_version"])
+def test_the_views_of_another_version_are_to_be_built_again(whole: VerifiedLog, tmp_path: Path, column: str) -> None:
+    file = tmp_path / "views.sqlite"
+    built(file, whole)
+    with sqlite3.connect(file) as direct:
+        direct.execute(f"UPDATE stamp SET {column} = 99")  # noqa: S608 - two fixed names
+    direct.close()
+    engine = open_database(sqlite_url(file), "write")
+    assert status(engine, whole).state == "version"
+    with pytest.raises(PolicyError) as caught:
+        extend(engine, whole)
+    assert caught.value.code == "E_VIEWS_VERSION"
+    assert rebuild(engine, whole).state == "fresh"
+
+
+def test_a_stamp_that_was_edited_is_refused(whole: VerifiedLog, tmp_path: Path) -> None:
+    file = tmp_path / "views.sqlite"
+    built(file, whole)
+    engine = open_database(sqlite_url(file), "write")
+    for edit in ("root_hash = 'ab'", "tree_size = 3", "tree_size = -1", f"tree_size = {ALL + 1}"):
+        built(file, whole)
+        with sqlite3.connect(file) as direct:
+            direct.execute(f"UPDATE stamp SET {edit}")  # noqa: S608 - fixed texts
+        direct.close()
+        assert status(engine, whole).state == "fork", edit
+    for edit in ("UPDATE stamp SET tree_size = 'x'", "DELETE FROM stamp"):
+        with sqlite3.connect(file) as direct:
+            direct.execute(edit)
+        direct.close()
+        assert status(engine, whole).state == "absent"
+
+
+@pytest.mark.parametrize(
+    "definition",
+    [
+        "CREATE TABLE receipts (amount INTEGER)",
+        "CREATE TABLE stamp (tree_size INTEGER)",
+        "CREATE TABLE ladder (length INTEGER)",
+        "CREATE VIEW ladder AS SELECT 1 AS length",
+    ],
+)
+def test_tables_that_are_no_views_are_not_dropped(whole: VerifiedLog, tmp_path: Path, definition: str) -> None:
+    file = tmp_path / "shop.sqlite"
+    with sqlite3.connect(file) as direct:
+        direct.execute(definition)
+    direct.close()
+    before = file.read_bytes()
+    engine = open_database(sqlite_url(file), "create")
+    assert status(engine, whole).state == "foreign"
+    for attempt in (rebuild, extend):
+        with pytest.raises(RefusedError) as caught:
+            attempt(engine, whole)
+        assert caught.value.code == "E_VIEWS_FOREIGN"
+    assert file.read_bytes() == before
+
+
+def test_without_a_file_there_are_no_views_and_none_are_made(whole: VerifiedLog, tmp_path: Path) -> None:
+    file = tmp_path / "views.sqlite"
+    engine = open_database(sqlite_url(file), "write")
+    assert status(engine, whole) == ViewStatus(state="absent")
+    for attempt in (lambda: extend(engine, whole), lambda: ask(engine, whole, "SELECT 1")):
+        with pytest.raises(PolicyError, match="rungbook views rebuild") as caught:
+            attempt()
+        assert caught.value.code == "E_VIEWS_ABSENT"
+    assert not file.exists()
+
+
+def test_an_empty_database_has_no_views(whole: VerifiedLog, tmp_path: Path) -> None:
+    file = tmp_path / "views.sqlite"
+    file.touch()
+    engine = open_database(sqlite_url(file), "write")
+    assert status(engine, whole) == ViewStatus(state="absent")
+    with pytest.raises(PolicyError):
+        extend(engine, whole)
+    with pytest.raises(PolicyError):
+        ViewStatus(state="absent").require()
+
+
+def test_a_build_that_fails_leaves_the_views_that_were_there(
+    whole: VerifiedLog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "views.sqlite"
+    before = built(file, whole)
+
+    def fail(*_: object) -> None:
+        raise StorageError("E_IO", "the disk says no")
+
+    monkeypatch.setattr(build, "Projection", fail)
+    with pytest.raises(StorageError):
+        rebuild(open_database(sqlite_url(file), "create"), whole)
+    assert contents(file) == before
+
+
+def test_a_quick_verification_is_not_enough(whole: VerifiedLog, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="in full"):
+        rebuild(open_database(sqlite_url(tmp_path / "views.sqlite"), "create"), replace(whole, mode="quick"))
+
+
+def test_a_writer_is_waited_for_and_then_named(
+    whole: VerifiedLog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ledger.views.database.WAIT_S", 0.05)
+    file = tmp_path / "views.sqlite"
+    built(file, whole)
+    other = sqlite3.connect(file, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(ConflictError) as caught:
+        rebuild(open_database(sqlite_url(file), "create"), whole)
+    assert caught.value.code == "E_VIEWS_LOCKED"
+    assert ask(open_database(sqlite_url(file), "read"), whole, "SELECT count(*) FROM stamp").rows == [[1]]
+    other.close()
+
+
+# Questions.
+
+
+def test_a_question_is_answered_in_text_integers_and_nulls(whole: VerifiedLog, tmp_path: Path) -> None:
+    file = tmp_path / "views.sqlite"
+    built(file, whole)
+    engine = open_database(sqlite_url(file), "read")
+    answer = ask(
+        engine, whole, "/* a */ -- b\n WITH x AS (SELECT 1.5, 2, NULL, 'a;b', x'00ff', ':c %s') SELECT * FROM x;"
+    )
+    assert answer.rows == [["1.5", 2, None, "a;b", "00ff", ":c %s"]]
+    ladder = ask(engine, whole, "SELECT receipt, label FROM ladder")
+    assert ladder.columns == ["receipt", "label"]
+    assert ladder.rows[:3] == [[5, "REJECT"], [6, "REJECT"], [10, "none"]]
+    assert [receipt for receipt, _ in ladder.rows] == [5, 6, 10, 12]
+
+
+def test_no_name_needs_quotes(whole: VerifiedLog, tmp_path: Path) -> None:
+    file = tmp_path / "views.sqlite"
+    built(file, whole)
+    engine = open_database(sqlite_url(file), "read")
+    for name, table in TABLES.items():
+        columns = [column.name for column in table.columns]
+        assert ask(engine, whole, f"SELECT {', '.join(columns)} FROM {name}").columns == columns  # noqa: S608 - our names
+
+
+def test_a_question_without_end_can_be_interrupted(whole: VerifiedLog, tmp_path: Path) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    file = tmp_path / "views.sqlite"
+    built(file, whole)
+    endless = "WITH RECURSIVE x(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM x) SELECT count(*) FROM x"
+    before = signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, 0.3)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            ask(open_database(sqlite_url(file), "read"), whole, endless)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+
+
+WRITES = (
+    "INSERT INTO stamp VALUES (2)",
+    "WITH x AS (SELECT 1) DELETE FROM stamp",
+    "WITH x AS (SELECT 1) UPDATE stamp SET tree_size = 0",
+    "ATTACH 'other.sqlite' AS other",
+    "PRAGMA writable_schema = ON",
+    "PRAGMA query_only = OFF",
+    "SELECT 1; DELETE FROM stamp",
+    "SELECT load_extension('x')",
+    "SELECT * FROM pragma_query_only",
+    "VACUUM INTO 'other.sqlite'",
+    "CREATE TEMP TABLE x (y)",
+    "EXPLAIN DELETE FROM stamp",
+    "COMMIT",
+    "",
+    "SELECT",
+    "SELECT nothing FROM stamp",
+    "SELECT '\udcff'",
+    "SELECT '\0'",
+)
+
+
+@pytest.mark.parametrize("sql", WRITES)
+def test_what_does_not_only_read_is_refused(
+    whole: VerifiedLog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sql: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "views.sqlite"
+    built(file, whole)
+    before = file.read_bytes()
+    assert refused(file, whole, sql) == "E_SQL"
+    assert file.read_bytes() == before
+    assert [path.name for path in tmp_path.iterdir()] == ["views.sqlite"]
+
+
+def test_on_a_server_a_question_is_one_statement(whole: VerifiedLog, tmp_path: Path) -> None:
+    file = tmp_path / "views.sqlite"
+    built(file, whole)
+    with open_database(sqlite_url(file), "read").connect() as connection:
+        assert query._run_alone(connection, "SELECT 1 AS x; ").rows == [[1]]
+        for sql in ("SELECT 1; COMMIT", "SELECT ';'", "SELECT 1;;"):
+            with pytest.raises(RefusedError):
+                query._run_alone(connection, sql)
+
+
+def test_a_database_that_cannot_promise_to_only_read_is_not_asked(
+    whole: VerifiedLog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "views.sqlite"
+    built(file, whole)
+    engine = open_database(sqlite_url(file), "read")
+    monkeypatch.setattr(engine.dialect, "name", "another")
+    with pytest.raises(StorageError, match="SET") as caught:
+        ask(engine, whole, "SELECT 1")
+    assert caught.value.code == "E_VIEWS_DATABASE"
+
+
+def test_the_tables_are_defined_for_servers_too() -> None:
+    dialect = make_url("postgresql://host/name").get_dialect()()
+    definitions = {name: str(CreateTable(table).compile(dialect=dialect)) for name, table in TABLES.items()}
+    assert "wall_ns BIGINT" in definitions["reps"]
+    assert "median_real FLOAT" in definitions["facts"]
+    assert not any("SERIAL" in each for each in definitions.values())
+
+
+def test_views_that_moved_on_are_not_asked(sample: Sample, tmp_path: Path) -> None:
+    file = tmp_path / "views.sqlite"
+    built(file, sample.grow(3))
+    log = sample.grow(4)
+    with pytest.raises(ConflictError) as caught:
+        ask(open_database(sqlite_url(file), "read"), log, "SELECT 1")
+    assert caught.value.code == "E_VIEWS_MOVED"
+
+
+# Databases.
+
+
+@pytest.mark.parametrize("junk", [b"no database at all" * 100, b"SQLite format 3\0" + b"\xff" * 5000])
+def test_a_file_that_is_no_database_is_named_and_building_is_advised(
+    whole: VerifiedLog, tmp_path: Path, junk: bytes
+) -> None:
+    file = tmp_path / "views.sqlite"
+    file.write_bytes(junk)
+    for attempt in (status, extend):
+        with pytest.raises(StorageError, match="rungbook views rebuild") as caught:
+            attempt(open_database(sqlite_url(file), "write"), whole)
+        assert caught.value.code == "E_VIEWS_CORRUPT"
+
+
+def test_damaged_pages_are_not_an_answer(whole: VerifiedLog, tmp_path: Path) -> None:
+    file = tmp_path / "views.sqlite"
+    built(file, whole)
+    with sqlite3.connect(file) as direct:
+        (page,) = direct.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'facts'").fetchone()
+        (size,) = direct.execute("PRAGMA page_size").fetchone()
+    direct.close()
+    data = bytearray(file.read_bytes())
+    data[(page - 1) * size : page * size] = b"\xff" * size
+    file.write_bytes(data)
+    with pytest.raises(StorageError) as caught:
+        ask(open_database(sqlite_url(file), "read"), whole, "SELECT * FROM facts")
+    assert caught.value.code == "E_VIEWS_CORRUPT"
+
+
+@pytest.mark.parametrize(
+    ("url", "error", "code"),
+    [
+        ("", RefusedError, "E_VIEWS_URL"),
+        ("nonsense", RefusedError, "E_VIEWS_URL"),
+        ("sqlite://", RefusedError, "E_VIEWS_URL"),
+        ("sqlite:///:memory:", RefusedError, "E_VIEWS_URL"),
+        ("sqlite:////tmp/x?mode=memory", RefusedError, "E_VIEWS_URL"),
+        ("nosuchdatabase://host/name", RefusedError, "E_VIEWS_URL"),
+    ],
+)
+def test_urls_of_no_use_are_refused(url: str, error: type[Exception], code: str) -> None:
+    with pytest.raises(error) as caught:
+        open_database(url, "read")
+    assert getattr(caught.value, "code", "") == code
+
+
+def test_a_driver_that_is_missing_is_named() -> None:
+    with pytest.raises(PolicyError) as caught:
+        open_database("oracle+cx_oracle://host/name", "read")
+    assert caught.value.code == "E_VIEWS_DRIVER"
+
+
+def test_odd_names_of_files_are_taken_as_they_are(whole: VerifiedLog, tmp_path: Path) -> None:
+    folder = tmp_path / "a?mode=memory#b %20"
+    folder.mkdir()
+    rebuild(open_database(default_url(folder), "create"), whole)
+    assert [path.name for path in folder.iterdir()] == ["views.sqlite"]
+    with open_database(default_url(folder), "read").connect() as connection:
+        assert set(inspect(connection).get_table_names()) == TABLES.keys()
+
+
+def test_a_folder_that_is_missing_is_not_made(whole: VerifiedLog, tmp_path: Path) -> None:
+    with pytest.raises(StorageError) as caught:
+        rebuild(open_database(sqlite_url(tmp_path / "no" / "views.sqlite"), "create"), whole)
+    assert caught.value.code == "E_VIEWS_DATABASE"
