@@ -27,7 +27,7 @@ def register(app: typer.Typer) -> None:
     rule = typer.Typer(name="rule", help="Scoring rules: the policy as data.", no_args_is_help=True)
     rule.command(epilog="Example: rungbook rule check rule.json")(check)
     rule.command(epilog="Example: rungbook rule adopt rule.json --key maintainer")(adopt)
-    rule.command("list", epilog="Example: rungbook rule list")(list_rules)
+    rule.command("list", epilog="Example: rungbook rule list --json")(list_rules)
     rule.command(epilog="Example: rungbook rule show 7")(show)
     rule.command(epilog="Example: rungbook rule diff 7 new-rule.json")(diff)
     app.add_typer(rule)

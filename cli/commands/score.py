@@ -26,7 +26,7 @@ from ledger.scoring.pins import pins as all_pins
 from ledger.scoring.replay import SCORED, History, Judged
 from ledger.scoring.rung import Figure, Slot
 from ledger.scoring.slots import Holding
-from ledger.scoring.verdict import verdict_to_json
+from ledger.scoring.verdict import STOPPED, verdict_to_json
 
 
 def register(app: typer.Typer) -> None:
@@ -171,7 +171,7 @@ def _rung_row(item: Judged) -> list[str]:
 
 def _shown(item: Judged) -> Figure | None:
     """The figure that may be shown: never one that was rejected or is under review."""
-    if item.verdict is not None and item.verdict.label in ("REJECT", "REVIEW"):
+    if item.verdict is not None and item.verdict.label in STOPPED:
         return None
     return item.rung.figures.get("candidate") or item.rung.figures.get("main")
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -163,6 +164,25 @@ def _at_rank(rank: int, ordered: Sequence[float], keys: Sequence[float], ratios:
     return equal[0] if len(equal) == 1 else sorted(equal)[rank - ordered.index(key)]
 
 
+def exact_text(value: Fraction) -> str:
+    """A fraction as text without loss, of any length.
+
+    The mean of a thousand records may have a denominator of more digits than Python agrees to print.
+    """
+    if value.denominator.bit_length() < _SHORT_BITS and value.numerator.bit_length() < _SHORT_BITS:
+        return str(value)
+    return f"{Decimal(value.numerator):f}/{Decimal(value.denominator):f}"
+
+
+_SHORT_BITS = 10_000
+
+
+def approximate(text: str) -> float:
+    """The double nearest to what `exact_text` wrote, or to a decimal."""
+    numerator, _, denominator = text.partition("/")
+    return float(Decimal(numerator) / Decimal(denominator or 1))
+
+
 def decimal_text(value: Fraction, places: int = 6) -> str:
     """A fraction as a decimal, rounded half to even at the last place."""
     scaled = round(value * 10**places)
@@ -186,12 +206,12 @@ def facts_to_json(facts: Sequence[ArmFact]) -> list[JsonObject]:
                     "records": len(rep.values),
                     "median": decimal_text(rep.median),
                     "mean": decimal_text(rep.mean),
-                    "median_exact": str(rep.median),
+                    "median_exact": exact_text(rep.median),
                 }
                 for rep in fact.reps
             ],
             "median": decimal_text(fact.median),
-            "median_exact": str(fact.median),
+            "median_exact": exact_text(fact.median),
             "lowest": decimal_text(fact.lowest),
             "highest": decimal_text(fact.highest),
             "spread_pct": None if fact.spread_pct is None else decimal_text(fact.spread_pct),

@@ -15,10 +15,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from ledger.rule import EVIDENCE
-from ledger.scoring.facts import decimal_text
+from ledger.scoring.facts import decimal_text, exact_text
 from ledger.scoring.parity import check_parity
 from ledger.scoring.tier import Number, is_fragile, judge_gain, read_bands, reader
-from ledger.scoring.verdict import Gate, Verdict
+from ledger.scoring.verdict import STOPPED, Gate, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -178,7 +178,7 @@ class _Judge:
         if rule.ceiling is not None and denominator is not None and not self.rung.slot.lower_is_better:
             limit = self.read(rule.ceiling) * denominator
             if self.read(self.value.value) > limit:
-                return Bound("REVIEW", "E_CEILING", f"{text(self.value.value)} is over the ceiling {float(limit):.6g}")
+                return Bound("REVIEW", "E_CEILING", f"the value is over the ceiling of {float(limit):.6g}")
         for share in self.rung.windows:
             if rule.wall_over is not None and self.read(share) > self.read(rule.wall_over):
                 return Bound("REVIEW", "E_WALL_OVER", f"samples take {float(share):.3f} of their repetition's time")
@@ -254,17 +254,19 @@ class _Judge:
         if denominator is not None and self.rule.unattested is not None:
             self.unattested.append("denominator")
         passed = gain.bound != "significance"
-        self.note("significance", "pass" if passed else "fail", gain=str(gain.gain), share=str(bands.share))
+        self.note(
+            "significance", "pass" if passed else "fail", gain=number_text(gain.gain), share=number_text(bands.share)
+        )
         if passed:
-            self.note("tier", "pass", credited=str(gain.credited), bound=gain.bound)
+            self.note("tier", "pass", credited=number_text(gain.credited), bound=gain.bound)
         return Verdict(
             label=gain.tier,
             rule=self.rule.digest,
             gate="tier" if passed else "significance",
             bound=gain.bound if passed else "",
             gates=tuple(self.gates),
-            gain=str(gain.gain),
-            credited=str(gain.credited) if passed else "",
+            gain=number_text(gain.gain),
+            credited=number_text(gain.credited) if passed else "",
             fragile=is_fragile(self.value, used, denominator, self.rule, bands, lower=lower),
             unattested=tuple(self.unattested),
             flags=tuple(dict.fromkeys(self.flags)),
@@ -281,7 +283,7 @@ class _Judge:
             gates=tuple(self.gates),
             unattested=tuple(self.unattested),
             flags=tuple(dict.fromkeys(self.flags)),
-            diagnostic=self._diagnostic() if bound.label in ("REJECT", "REVIEW") else {},
+            diagnostic=self._diagnostic() if bound.label in STOPPED else {},
         )
 
     def _diagnostic(self) -> JsonObject:
@@ -299,6 +301,11 @@ class _Judge:
             )
             found["tier"] = gain.tier
         return found
+
+
+def number_text(number: Number) -> str:
+    """A number as a verdict keeps it: an exact fraction, or the shortest decimal of a double."""
+    return exact_text(number) if isinstance(number, Fraction) else repr(number)
 
 
 def text(value: Fraction) -> str:

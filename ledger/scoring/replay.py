@@ -18,7 +18,7 @@ from ledger.rule import TIERS, read_rule
 from ledger.scoring.gates import LEAST_REPS, judge
 from ledger.scoring.rung import read_imported, read_round
 from ledger.scoring.slots import Slots, environment_flags, holding
-from ledger.scoring.verdict import Basis, Context, Gate, Verdict
+from ledger.scoring.verdict import STOPPED, Basis, Context, Gate, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -198,10 +198,12 @@ class Replay:
 
     def _count(self, rung: Rung, rule: Rule | None, verdict: Verdict | None) -> None:
         needed = max(rule.min_reps if rule else 0, LEAST_REPS)
-        passed = _passes(verdict)
+        passed, stopped = _passes(verdict), _is_stopped(verdict)
         for slot, arm, figure in _all_figures(rung):
             item = holding(rung, rung.index, arm, figure)
             state = self._slots[slot]
+            if arm == "candidate" and stopped:
+                continue  # its speed is a diagnostic, and no number that anybody is shown
             if rung.evidence != "attested":
                 state.measured.add(item)
             elif figure.reps < needed:
@@ -231,20 +233,24 @@ class Replay:
             else:
                 context = replace(judged.context, waived=judged.context.waived | {body["gate"]})
             verdict = _first_verdict(judged.rung, judged.rule, context)
-            self._recount(judged, index, passes=_passes(verdict))
+            self._recount(judged, verdict, index)
             judged = replace(judged, context=context, verdict=verdict)
         self._judged[judged.rung.index] = judged
 
-    def _recount(self, judged: Judged, index: int, *, passes: bool) -> None:
+    def _recount(self, judged: Judged, verdict: Verdict | None, index: int) -> None:
         """Let a candidate count, or no longer, after a ruling has changed its verdict."""
-        rung = judged.rung
-        if _passes(judged.verdict) == passes or rung.evidence != "attested" or not judged.stands:
+        rung, attested = judged.rung, judged.rung.evidence == "attested"
+        counts = _passes if attested else _is_shown
+        if counts(judged.verdict) == counts(verdict) or not judged.stands:
             return
         for slot, arm, figure in _all_figures(rung):
-            if arm == "candidate" and passes:
-                self._slots[slot].passes.add(holding(rung, index, arm, figure))
-            elif arm == "candidate":
-                self._slots[slot].withdraw_candidate(rung.index, index)
+            if arm != "candidate":
+                continue
+            state = self._slots[slot]
+            if not counts(verdict):
+                state.withdraw_candidate(rung.index, index)
+            else:
+                (state.passes if attested else state.measured).add(holding(rung, index, arm, figure))
 
     def _merge(self, judged: Judged, index: int, commit: str) -> None:
         """A merged candidate is main from here on, when it was attested and had won."""
@@ -270,6 +276,15 @@ def _first_verdict(rung: Rung, rule: Rule | None, context: Context | None) -> Ve
 def _passes(verdict: Verdict | None) -> bool:
     """Whether a verdict lets the candidate's figures count for the base of guards."""
     return verdict is not None and (verdict.label == "none" or verdict.label in TIERS)
+
+
+def _is_stopped(verdict: Verdict | None) -> bool:
+    """Whether the candidate's speed is a diagnostic."""
+    return verdict is not None and verdict.label in STOPPED
+
+
+def _is_shown(verdict: Verdict | None) -> bool:
+    return not _is_stopped(verdict)
 
 
 def _all_figures(rung: Rung) -> list[tuple[Slot, str, Figure]]:

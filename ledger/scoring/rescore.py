@@ -9,11 +9,11 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from ledger import canonical
 from ledger.rule import TIERS
+from ledger.scoring.facts import approximate
 from ledger.scoring.gates import text
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def _figure(figure: Figure | None) -> str:
 
 def _decimal(verdict: Verdict, number: str) -> str:
     """A share for reading: nine places of the exact fraction or double that the verdict holds."""
-    return f"{float(Fraction(number)):.9f}" if verdict.label in TIERS and number else ""
+    return f"{approximate(number):.9f}" if verdict.label in TIERS and number else ""
 
 
 def summary(rescored: Sequence[Rescored]) -> JsonObject:

@@ -117,6 +117,7 @@ class SlotState:
     def withdraw_candidate(self, receipt: int, index: int) -> None:
         """Drop what a candidate gave that does not pass any more, merged or not."""
         self.passes.remove(receipt, "candidate")
+        self.measured.remove(receipt, "candidate")
         if self.frontier.remove(receipt, "candidate"):
             self.moves.append(Move(index=index, holding=self.frontier.best))
 

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import TYPE_CHECKING
+
+from ledger.scoring.facts import approximate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from fractions import Fraction
 
     from ledger.canonical import JsonObject
     from ledger.scoring.rung import Figure, Slot
 
 LABELS = ("REJECT", "UNRESOLVED", "REVIEW", "BASELINE", "none", "xs", "s", "m", "l", "xl")
+
+STOPPED = frozenset({"REJECT", "REVIEW"})
+"""Labels under which a speed is a diagnostic and nothing else."""
 
 GATES = (
     "integrity",
@@ -123,7 +128,7 @@ class Verdict:
     @property
     def gain_share(self) -> float:
         """The gain for reading, as a share; 0 without one."""
-        return float(Fraction(self.gain)) if self.gain else 0.0
+        return approximate(self.gain) if self.gain else 0.0
 
 
 def verdict_to_json(verdict: Verdict) -> JsonObject:

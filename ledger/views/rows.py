@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from decimal import Decimal
 from typing import TYPE_CHECKING, TypeAlias
 
 import orjson
 
-from ledger.scoring.facts import record_values, round_facts
+from ledger.scoring.facts import exact_text, record_values, round_facts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 
 Row: TypeAlias = "dict[str, object]"
 
-_SHORT_BITS = 10_000
 _REAL = "_real"
 
 
@@ -29,17 +27,7 @@ def number(name: str, value: Fraction | None) -> Row:
     """A number as two columns: exact text, and a double for sorting."""
     if value is None:
         return {name: None, name + _REAL: None}
-    return {name: exact(value), name + _REAL: float(value)}
-
-
-def exact(value: Fraction) -> str:
-    """A fraction as text without loss, of any length.
-
-    The mean of a thousand records may have a denominator of more digits than Python agrees to print.
-    """
-    if value.denominator.bit_length() < _SHORT_BITS and value.numerator.bit_length() < _SHORT_BITS:
-        return str(value)
-    return f"{Decimal(value.numerator):f}/{Decimal(value.denominator):f}"
+    return {name: exact_text(value), name + _REAL: float(value)}
 
 
 def hide(row: Row, names: Iterable[str]) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from ledger.metrics import METRICS
+from ledger.scoring.facts import approximate
 from ledger.scoring.pins import pins
+from ledger.scoring.verdict import STOPPED
 from ledger.views.rows import diagnostic, hide, number
 
 if TYPE_CHECKING:
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
     from ledger.scoring.slots import Holding
     from ledger.scoring.verdict import Verdict
     from ledger.views.rows import Row
-
-STOPPED = ("REJECT", "REVIEW")
-"""Labels under which a speed is a diagnostic and nothing else."""
 
 _ARMS = ("candidate", "main", "reference")
 
@@ -155,7 +153,7 @@ def _figure(name: str, figure: Figure | None) -> Row:
 
 def _share(name: str, share: str) -> Row:
     """A share as the verdict has it: an exact fraction, or a double in text."""
-    return {name: share or None, f"{name}_real": float(Fraction(share)) if share else None}
+    return {name: share or None, f"{name}_real": approximate(share) if share else None}
 
 
 def _context_columns(judged: Judged) -> Row:

@@ -15,6 +15,8 @@ from ledger.schema import schema_names
 from tests.cli.conftest import ORIGIN, Desk
 from tests.cli.program import CRASH, INTERRUPTED, OK, REFUSED, UNAVAILABLE, USAGE, Result, run
 from tests.cli.samples import NODE, write_round
+from tests.support.made_up_log import Source, write_log
+from tests.support.scoring import rule_body
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,7 +51,15 @@ def ids(names: tuple[str, ...]) -> str:
 
 def test_every_command_of_the_design_is_there() -> None:
     expected = {"init", "grant", "revoke", "append", "attest", "seal", "verify", "log", "show", "export"}
-    assert set(NAMES) == {("key", "new"), ("key", "show")} | {(name,) for name in expected}
+    expected |= {"frontier", "pins", "ladder", "check-lock", "ruling", "rescore", "sql"}
+    groups = {
+        "key": ("new", "show"),
+        "rule": ("check", "adopt", "list", "show", "diff"),
+        "views": ("rebuild", "extend", "status"),
+        "import": ("sparkinfer-log",),
+    }
+    grouped = {(group, name) for group, names in groups.items() for name in names}
+    assert set(NAMES) == grouped | {(name,) for name in expected}
     assert {names[0] for names in NAMES} == COMMANDS.keys()
 
 
@@ -111,7 +121,10 @@ def test_an_unknown_command_or_a_word_too_many_is_a_usage_error(words: tuple[str
 
 def test_every_kind_of_output_has_a_schema() -> None:
     kinds = {name.removeprefix("output-") for name in schema_names() if name.startswith("output-")}
-    assert kinds == {"append", "attest", "error", "export", "init", "key", "log", "show", "verify"}
+    assert kinds == {
+        *("append", "attest", "check-lock", "error", "export", "frontier", "import", "init", "key", "ladder", "log"),
+        *("pins", "rescore", "rule", "rule-diff", "rules", "show", "sql", "verify", "views"),
+    }
 
 
 def one_of_each(desk: Desk, folder: Path) -> Iterator[tuple[str, Result]]:
@@ -133,6 +146,31 @@ def one_of_each(desk: Desk, folder: Path) -> Iterator[tuple[str, Result]]:
     yield "log", desk.run("log", "--json")
     yield "show", desk.run("show", "4", "--json")
     yield "export", desk.run("export", "4", "--json")
+    yield from one_of_each_score(desk, folder)
+
+
+def one_of_each_score(desk: Desk, folder: Path) -> Iterator[tuple[str, Result]]:
+    """The commands that judge, likewise."""
+    by_root = ("--key", desk.key("root"), "--json")
+    rule, pin_file = folder / "rule.json", folder / "pins.json"
+    rule.write_text(json.dumps(rule_body()))
+    yield "rule", desk.run("rule", "check", rule, "--json")
+    yield "append", desk.run("rule", "adopt", rule, *by_root)
+    yield "rules", desk.run("rule", "list", "--json")
+    yield "rule", desk.run("rule", "show", "6", "--json")
+    yield "rule-diff", desk.run("rule", "diff", "6", rule, "--json")
+    yield "frontier", desk.run("frontier", "--json")
+    yield "pins", desk.run("pins", "--json")
+    desk.run("pins", "--write", pin_file)
+    yield "check-lock", desk.run("check-lock", pin_file, "--json")
+    yield "ladder", desk.run("ladder", "--rule", rule, "--json")
+    yield "rescore", desk.run("rescore", "--rule", rule, "--json")
+    yield "append", desk.run("ruling", "void", "4", "--reason", "a dirty build", *by_root)
+    yield "views", desk.run("views", "rebuild", "--json")
+    yield "views", desk.run("views", "extend", "--json")
+    yield "views", desk.run("views", "status", "--json")
+    yield "sql", desk.run("sql", "SELECT * FROM receipts", "--json")
+    yield "import", desk.run("import", "sparkinfer-log", write_log(folder / "log", Source().seal()), *by_root)
 
 
 def test_the_json_of_every_command_is_one_object_of_its_schema_and_nothing_is_said(
@@ -163,6 +201,22 @@ def failing(desk: Desk) -> dict[str, tuple[tuple[str | Path, ...], int, str]]:
         "log": (("log", "-C", "/"), UNAVAILABLE, "StorageError"),
         "show": (("show", "99"), REFUSED, "RefusedError"),
         "export": (("export", "0", "--format", "x"), REFUSED, "RefusedError"),
+        "frontier": (("frontier", "--slot", "x=1"), REFUSED, "RefusedError"),
+        "pins": (("pins", "--as-of", "99"), REFUSED, "RefusedError"),
+        "ladder": (("ladder", "--rule", "99"), REFUSED, "RefusedError"),
+        "check-lock": (("check-lock", desk.key("root")), REFUSED, "MalformedError"),
+        "rule check": (("rule", "check", desk.key("root")), REFUSED, "MalformedError"),
+        "rule adopt": (("rule", "adopt", "none", *key), UNAVAILABLE, "StorageError"),
+        "rule list": (("rule", "list", "-C", "/"), UNAVAILABLE, "StorageError"),
+        "rule show": (("rule", "show", "99"), REFUSED, "RefusedError"),
+        "rule diff": (("rule", "diff", "99", "98"), REFUSED, "RefusedError"),
+        "ruling": (("ruling", "void", "99", "--reason", "r", *key), REFUSED, "RefusedError"),
+        "rescore": (("rescore", "--rule", "99"), REFUSED, "RefusedError"),
+        "import sparkinfer-log": (("import", "sparkinfer-log", "inbox", *key), REFUSED, "MalformedError"),
+        "views rebuild": (("views", "rebuild", "--url", "x"), REFUSED, "RefusedError"),
+        "views extend": (("views", "extend"), UNAVAILABLE, "PolicyError"),
+        "views status": (("views", "status", "--url", "x"), REFUSED, "RefusedError"),
+        "sql": (("sql", "INSERT"), REFUSED, "RefusedError"),
     }
 
 

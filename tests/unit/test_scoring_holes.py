@@ -779,3 +779,36 @@ class TestRulingsThatChangeAVerdict:
         assert fold.verdict(winner).label == "REJECT"
         assert frontier_of(fold) == 1000
         assert fold.history.slots[PREFILL_SLOT].moves[-1].index == ruling
+
+
+class TestWhatNobodyIsShown:
+    def test_a_rejected_figure_is_not_the_best_measured_one(self) -> None:
+        fold = Fold(recorded_rule(parity=PARITY))
+        fold.add("imported", imported_body("fine", "69", "66"))
+        fold.add("imported", imported_body("broken", "169.72", "69.02", parity=[{"kl": "2.673", "top1": "0"}]))
+        best = fold.history.slots[DECODE_SLOT].measured.best
+        assert best is not None
+        assert best.figure.value == 69
+
+    def test_a_measured_figure_under_review_counts_once_it_is_accepted_and_no_longer_once_rejected(self) -> None:
+        fold = Fold(recorded_rule(plausibility={"ceiling": "3"}, denominator={"unattested": "10"}))
+        index = fold.add("imported", imported_body("high", "50", "40"))
+
+        def counted() -> int:
+            return len(fold.history.slots[DECODE_SLOT].measured.items)
+
+        found = [counted()]
+        for outcome in ("accepted", "rejected"):
+            fold.rule_on(index, "review", outcome=outcome)
+            found.append(counted())
+        assert found == [0, 1, 0]
+
+    def test_a_mean_of_many_records_has_more_digits_than_python_prints_and_is_printed_all_the_same(self) -> None:
+        body = scored_body("r", [1300, 1300], [1000, 1000])
+        for rep in body["reps"]:
+            wall = [rep["records"]["wall_ns"][0] + number for number in range(1500)]
+            rep |= {"wall_ns": sum(wall), "records": {"prompt_tokens": [512] * 1500, "wall_ns": wall}}
+        verdict = verdict_of(make_rule(statistic="mean"), "round", body)
+        assert verdict.label == "xl"
+        assert len(verdict.gain) > 4300
+        assert verdict.gain_share == pytest.approx(0.3, rel=1e-4)

@@ -15,14 +15,14 @@ from sqlalchemy.schema import CreateTable
 from ledger.draft import Draft
 from ledger.errors import ConflictError, PolicyError, RefusedError, StorageError, VerificationError
 from ledger.metrics import METRICS
-from ledger.scoring.facts import decimal_text, median, record_values
+from ledger.scoring.facts import decimal_text, exact_text, median, record_values
 from ledger.store.directory import DirectoryStore
 from ledger.verify import verify
 from ledger.views import build, query
 from ledger.views.build import ViewStatus, extend, rebuild, status
 from ledger.views.database import default_url, open_database, sqlite_url
 from ledger.views.query import ask
-from ledger.views.rows import body_rows, exact
+from ledger.views.rows import body_rows
 from ledger.views.tables import LADDER, LADDER_VIEW, MODELS, TABLES
 from tests.support.ledgers import (
     CONTRIBUTOR,
@@ -301,9 +301,9 @@ def test_repetitions_have_the_facts_of_their_own_records() -> None:
 
 def test_a_fraction_of_ten_thousand_digits_is_written_whole() -> None:
     value = Fraction(10**9000 + 1, 10**8999 + 1)
-    above, _, below = exact(value).partition("/")
+    above, _, below = exact_text(value).partition("/")
     assert (len(above), len(below)) == (len("1" * 9001), len("1" * 9000))
-    assert exact(Fraction(-3)) == "-3"
+    assert exact_text(Fraction(-3)) == "-3"
 
 
 def spellings(value: Fraction, *others: object) -> list[str]:
