@@ -17,6 +17,7 @@ from cli.status import reports_errors
 from ledger.canonical import JsonObject
 from ledger.checkpoint import parse_checkpoint
 from ledger.draft import Draft
+from ledger.errors import MalformedError
 from ledger.ingest.sparkinfer_faults import FAULTS
 from ledger.ingest.sparkinfer_log import ImportedRun, read_log
 from ledger.ingest.tdx import NOT_COVERED, verify_tdx
@@ -75,7 +76,10 @@ def sparkinfer_log(
 
 
 def _check_quote(tdx: JsonObject, at: dt.datetime) -> list[JsonObject]:
-    report = verify_tdx(tdx, at=at)
+    try:
+        report = verify_tdx(tdx, at=at)
+    except MalformedError as err:  # a fault of what is imported: kept with it, like every other one
+        return [{"name": "quote", "holds": False, "detail": f"{err.code}: {err.message}"}]
     return [{"name": check.name, "holds": check.holds, "detail": check.detail} for check in report.checks]
 
 
