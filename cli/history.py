@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from cli.context import Ledger, find_ledger, read_input
@@ -76,8 +77,9 @@ def find_rule(reference: str, log: VerifiedLog) -> Rule:
         RefusedError: ``E_RULE_REFERENCE``.
     """
     path = Path(reference)
-    if path.is_file():
-        return read_rule_file(path)
+    with suppress(OSError):  # such as a name that no file can have
+        if path.is_file():
+            return read_rule_file(path)
     rules = adopted_rules(log)
     wanted = reference.lower()
     found = {
@@ -88,7 +90,7 @@ def find_rule(reference: str, log: VerifiedLog) -> Rule:
     if len(found) != 1:
         known = ", ".join(f"{index} ({rule.name})" for index, rule in rules) or "none"
         raise RefusedError(
-            "E_RULE_REFERENCE", f"{reference!r} is no file and no adopted rule; adopted: {known}", where="--rule"
+            "E_RULE_REFERENCE", f"{reference!r} is no file and no adopted rule; adopted: {known}", where="RULE"
         )
     return next(iter(found.values()))
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from ledger.errors import PolicyError, RefusedError
 from ledger.scoring.replay import History, Judged
 from ledger.scoring.rung import Slot
-from ledger.scoring.verdict import STOPPED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -68,7 +67,7 @@ def _draw(axes: Axes, slot: Slot, history: History, rungs: Sequence[Judged], not
             name = "attested" if attested else "only measured or imported"
             (line,) = axes.plot(list(shown), list(shown.values()), "o", color="tab:blue", label=name)
             line.set_markerfacecolor(face)
-    stopped = [item.rung.index for item in rungs if item.verdict and item.verdict.label in STOPPED]
+    stopped = [item.rung.index for item in rungs if item.verdict and item.verdict.is_stopped]
     if stopped:
         at_the_foot = axes.get_xaxis_transform()
         axes.plot(stopped, [0.03] * len(stopped), "x", color="tab:red", transform=at_the_foot, label="rejected")
@@ -101,7 +100,7 @@ def _draw_frontier(axes: Axes, slot: Slot, history: History, rungs: Sequence[Jud
 
 
 def _height(item: Judged) -> float | None:
-    if item.verdict is not None and item.verdict.label in STOPPED:
+    if item.verdict is not None and item.verdict.is_stopped:
         return None
     figure = item.rung.figures.get("candidate") or item.rung.figures.get("main")
     return float(figure.value) if figure else None

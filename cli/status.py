@@ -62,7 +62,7 @@ def reports_errors(command: Callable[_P, None]) -> Callable[_P, None]:
             where = str(err.filename or "")
             _fail(StorageError("E_IO", err.strerror or str(err), where=where), as_json=as_json)
         except KeyboardInterrupt:
-            output.say("interrupted: rungbook log shows what is sealed; the same command again adds nothing twice")
+            output.say("interrupted: rungbook log shows what is sealed; a round is never sealed twice")
             raise typer.Exit(INTERRUPTED) from None
 
     return wrapped

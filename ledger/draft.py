@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ledger.admission import Numbering, State
-from ledger.errors import RefusedError
+from ledger.errors import MalformedError, RefusedError
 from ledger.kinds import body_subject, ledger_subject
 from ledger.statement import Basis, Producer, SignedStatement, build_statement, sign_statement
 
@@ -54,4 +54,8 @@ def sign_draft(state: State, draft: Draft, basis: Basis) -> SignedStatement:
 
 
 def _subject(state: State, draft: Draft) -> tuple[str, str]:
-    return body_subject(draft.kind, draft.body) or ledger_subject(state.require_trust().ledger.name)
+    try:
+        subject = body_subject(draft.kind, draft.body)
+    except (KeyError, IndexError, TypeError, StopIteration) as err:  # it has not been held against its schema yet
+        raise MalformedError("E_SCHEMA", f"the body is no {draft.kind}: {err!r}") from err
+    return subject or ledger_subject(state.require_trust().ledger.name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias
 
 from ledger.errors import RefusedError
@@ -53,7 +54,7 @@ def check_body(kind: str, body: JsonObject) -> None:
 
     Raises:
         RefusedError: what `ledger.round.check_round` and `ledger.rule.check_rule` raise, ``E_RULING``,
-            ``E_FILE_TWICE``.
+            ``E_FILE_TWICE``, ``E_PARITY_RANGE``, ``E_NOT_MEASURED``.
     """
     check = _CHECKS.get(kind)
     if check:
@@ -67,7 +68,35 @@ def _check_ruling(body: JsonObject) -> None:
         raise RefusedError("E_RULING", f"a ruling {body['action']!r} takes {names}", where="/predicate/ruling")
 
 
+def _check_round(body: JsonObject) -> None:
+    check_round(body)
+    _check_parity_range(body)
+
+
+def _check_parity_range(body: JsonObject) -> None:
+    """A divergence below 0 and an agreement above 1 are no measurements: somebody wrote percent, or a sign."""
+    for at, point in enumerate(body.get("parity", [])):
+        for name, most in (("kl", None), ("kl_max", None), ("top1", Fraction(1))):
+            value = Fraction(point[name]) if name in point else Fraction(0)
+            if value < 0 or (most is not None and value > most):
+                limits = "0 to 1" if most else "0 or more"
+                raise RefusedError("E_PARITY_RANGE", f"expected {limits}, found {value}", where=f"/parity/{at}/{name}")
+
+
+def _check_measured(body: JsonObject) -> None:
+    """0 means "not measured", and nothing that is measured here is negative. A frontier of 0 is "there was none"."""
+    figures = [(f"/{name}/value", body[name]["value"]) for name in ("value", "main") if name in body]
+    figures += [(f"/guards/{at}/value", item["value"]) for at, item in enumerate(body.get("guards", []))]
+    for where, text in figures:
+        if Fraction(text) <= 0:
+            raise RefusedError(
+                "E_NOT_MEASURED", f"{text} is no measurement; leave out what was not measured", where=where
+            )
+
+
 def _check_imported(body: JsonObject) -> None:
+    _check_measured(body)
+    _check_parity_range(body)
     names = [item["name"] for item in body["files"]]
     if len(set(names)) != len(names):
         raise RefusedError("E_FILE_TWICE", "two files of one name", where="/predicate/imported/files")
@@ -78,7 +107,7 @@ def _imported_subject(body: JsonObject) -> Subject:
 
 
 _CHECKS: dict[str, Callable[[JsonObject], None]] = {
-    "round": check_round,
+    "round": _check_round,
     "rule": check_rule,
     "ruling": _check_ruling,
     "imported": _check_imported,

@@ -212,6 +212,7 @@ def check_rule(body: JsonObject) -> None:
         number = Fraction(text)
         if number < 0 or (number == 0 and where.rpartition("/")[2] in _NEVER_ZERO):
             raise RefusedError("E_RULE_NUMBER", f"{text} is not a positive number", where=where)
+    _check_limits(body)
     _check_bands(body)
     for where, values in _sets(body):
         if len(set(values)) != len(values):
@@ -223,6 +224,14 @@ def check_rule(body: JsonObject) -> None:
         raise RefusedError(
             "E_RULE_EVIDENCE", "only imported receipts record a frontier: set evidence to imported", where="/evidence"
         )
+
+
+def _check_limits(body: JsonObject) -> None:
+    """A boost that takes credit away, and an agreement that nothing can reach, are slips of the pen."""
+    if "boost" in body and Fraction(body["boost"]["max"]) < 1:
+        raise RefusedError("E_RULE_NUMBER", f"{body['boost']['max']} would take credit away", where="/boost/max")
+    if "parity" in body and Fraction(body["parity"]["top1_min"]) > 1:
+        raise RefusedError("E_RULE_NUMBER", f"{body['parity']['top1_min']} is above 1", where="/parity/top1_min")
 
 
 def _numbers(value: object, where: str = "") -> Iterator[tuple[str, str]]:
@@ -239,7 +248,6 @@ def _numbers(value: object, where: str = "") -> Iterator[tuple[str, str]]:
 
 
 def _sets(body: JsonObject) -> Iterator[tuple[str, list[object]]]:
-    yield "/bands", [band["tier"] for band in body["bands"]]
     yield "/slots", [tuple(sorted(slot.items())) for slot in body["slots"]]
     yield "/guards", [(guard["metric"], guard["context"]) for guard in body.get("guards", [])]
     yield "/parity/depths", list(body.get("parity", {}).get("depths", []))

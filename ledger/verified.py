@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from ledger.errors import LedgerError, PolicyError, RefusedError, VerificationError, evidence
 from ledger.examine import check_form
+from ledger.merkle import Tree
 from ledger.receipt import Receipt, decode_receipt, decode_receipt_bytes, file_digest
 from ledger.trust import Trust
 
@@ -112,6 +113,10 @@ class VerifiedLog:
             raw = self.receipt_bytes(index)
             # Verified in full, these very bytes have passed their schema and with it the domain.
             return decode_receipt_bytes(raw)[0] if self.mode == "full" else decode_receipt(raw)
+
+    def root_at(self, size: int) -> bytes:
+        """Root hash of the first `size` receipts."""
+        return Tree(entry.digest for entry in self.entries[:size]).root()
 
     def of_kind(self, kind: str) -> list[int]:
         """Indices of the receipts of one kind."""

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from cli import output
-from cli.context import find_ledger, load_private_key
+from cli.context import Ledger, find_ledger, load_private_key
 from cli.options import JsonOption, KeyOption, LedgerKeyOption, LedgerOption, LockTimeoutOption
 from cli.status import reports_errors
 from ledger.canonical import JsonObject
@@ -21,7 +21,9 @@ from ledger.errors import MalformedError
 from ledger.ingest.sparkinfer_faults import FAULTS
 from ledger.ingest.sparkinfer_log import ImportedRun, read_log
 from ledger.ingest.tdx import NOT_COVERED, verify_tdx
+from ledger.loading import find_figure, read_again, read_state
 from ledger.log import LOCK_TIMEOUT_S, Sealed
+from ledger.receipt import decode_receipt, file_digest
 
 
 def register(app: typer.Typer) -> None:
@@ -55,8 +57,10 @@ def sparkinfer_log(
     found = find_ledger(ledger)
     runs = read_log(folder, attest=_check_quote)
     signers = [load_private_key(path) for path in key]
-    drafts = [Draft(kind="imported", body=run.body, signers=signers) for run in runs]
-    sealed = found.writer(ledger_key, lock_timeout).append(drafts)
+    known = _sealed_before(found, runs, {key.public.keyid for key in signers})
+    drafts = [Draft(kind="imported", body=run.body, signers=signers) for run in runs if run.body["id"] not in known]
+    new = iter(found.writer(ledger_key, lock_timeout).append(drafts) if drafts else ())
+    sealed = [known.get(run.body["id"]) or next(new) for run in runs]
     faults = Counter(fault["code"] for run in runs for fault in run.body["faults"])
     if as_json:
         checkpoint = parse_checkpoint(found.store.read_checkpoint() or b"")
@@ -73,6 +77,27 @@ def sparkinfer_log(
         )
         return
     _print(runs, sealed, faults)
+
+
+def _sealed_before(ledger: Ledger, runs: Sequence[ImportedRun], keyids: set[str]) -> dict[str, Sealed]:
+    """Runs whose files are sealed already, byte for byte, by the same keys.
+
+    What is said of a run depends on the others (its place, a figure that comes again), so a log that has grown says it
+    differently. The same files are the same run all the same.
+    """
+    state = read_state(ledger.store, ledger.store.snapshot_file())
+    found = {}
+    for run in runs:
+        index = find_figure(state, "imported", run.body)
+        if index is None:
+            continue
+        raw = read_again(ledger.store, state, index)
+        signed = decode_receipt(raw).signed
+        statement, same_keys = signed.statement, {item.keyid for item in signed.signatures} == keyids
+        if same_keys and statement.kind == "imported" and statement.body["files"] == run.body["files"]:
+            digest = file_digest(raw)
+            found[run.body["id"]] = Sealed(index=index, digest=digest, identity=statement.identity, existed=True)
+    return found
 
 
 def _check_quote(tdx: JsonObject, at: dt.datetime) -> list[JsonObject]:

@@ -81,8 +81,8 @@ def rescore(
         body: JsonObject = {
             "rules": [each.digest for each in rules],
             "against": [each.digest for each in others],
-            "tree_size": log.checkpoint.size,
-            "root_hash": log.checkpoint.root.hex(),
+            "tree_size": after.size,
+            "root_hash": log.root_at(after.size).hex(),
             "output_sha256": output_digest(whole),
             "rungs": len(rungs),
             "changed": summary(rungs)["changed"],
@@ -114,7 +114,7 @@ def rescore(
 
 def _print(rungs: Sequence[Rescored], shown: Sequence[Rescored], *, as_csv: bool) -> None:
     head = ["receipt", "slot", "before", "after", "bound before", "bound after", "frontier", "credited", "notes"]
-    rows = [_row(item) for item in shown]
+    rows = [_row(item, mark="" if as_csv else " *") for item in shown]
     if as_csv:
         output.write_csv([head, *rows])
         return
@@ -127,7 +127,7 @@ def _print(rungs: Sequence[Rescored], shown: Sequence[Rescored], *, as_csv: bool
     typer.echo(f"after   {_counts(counts['after'])}")
 
 
-def _row(item: Rescored) -> list[str]:
+def _row(item: Rescored, mark: str) -> list[str]:
     before, after = item.before, item.after
     notes = [] if item.judged.stands else [f"{item.judged.gone_by} by receipt {item.judged.gone_at}"]
     for name, side in (("before", before), ("after", after)):
@@ -139,7 +139,7 @@ def _row(item: Rescored) -> list[str]:
         str(item.judged.rung.index),
         str(item.judged.rung.slot),
         before.label if before else "-",
-        (after.label if after else "-") + (" *" if item.changed else ""),
+        (after.label if after else "-") + (mark if item.changed else ""),
         _bound(before),
         _bound(after),
         after.frontier if after else "",

@@ -117,10 +117,10 @@ def diff(
 
 
 def _flatten(value: object, where: str = "") -> dict[str, str]:
-    """Every leaf of a rule as text, by JSON pointer; bands, guards and slots by what names them."""
-    if isinstance(value, dict):
+    """Every leaf of a rule as text, by JSON pointer; an empty object or list is a leaf too."""
+    if isinstance(value, dict) and value:
         return {key: text for name, item in value.items() for key, text in _flatten(item, f"{where}/{name}").items()}
-    if isinstance(value, list):
+    if isinstance(value, list) and value:
         return {key: text for at, item in enumerate(value) for key, text in _flatten(item, f"{where}/{at}").items()}
     return {where: str(value)}
 

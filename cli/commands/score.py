@@ -26,7 +26,7 @@ from ledger.scoring.pins import pins as all_pins
 from ledger.scoring.replay import SCORED, History, Judged
 from ledger.scoring.rung import Figure, Slot
 from ledger.scoring.slots import Holding
-from ledger.scoring.verdict import STOPPED, verdict_to_json
+from ledger.scoring.verdict import verdict_to_json
 
 
 def register(app: typer.Typer) -> None:
@@ -96,7 +96,7 @@ def pins(
     wanted = slot_filter(slot)
     found = [pin for pin in all_pins(history) if wanted(pin.slot)]
     if write:
-        write_whole(write, orjson.dumps(lock.pin_file(history), option=orjson.OPT_INDENT_2) + b"\n")
+        write_whole(write, orjson.dumps(lock.pin_file(history, found), option=orjson.OPT_INDENT_2) + b"\n")
         output.say(f"wrote {write}")
     if as_json:
         output.write_json("pins", {"tree_size": history.size, "pins": [_pin_json(pin) for pin in found]})
@@ -171,7 +171,7 @@ def _rung_row(item: Judged) -> list[str]:
 
 def _shown(item: Judged) -> Figure | None:
     """The figure that may be shown: never one that was rejected or is under review."""
-    if item.verdict is not None and item.verdict.label in STOPPED:
+    if item.verdict is not None and item.verdict.is_stopped:
         return None
     return item.rung.figures.get("candidate") or item.rung.figures.get("main")
 

@@ -53,6 +53,7 @@ class _Judge:
     gates: list[Gate] = field(default_factory=list)
     flags: list[str] = field(default_factory=list)
     unattested: list[str] = field(default_factory=list)
+    hidden: bool = False
 
     def run(self) -> Verdict:
         self.flags += self.context.flags
@@ -91,6 +92,7 @@ class _Judge:
     def _provenance(self) -> Bound | None:
         rung, rule = self.rung, self.rule
         if EVIDENCE.index(rung.evidence) < EVIDENCE.index(rule.evidence):
+            self._hide_what_fails_parity()
             return Bound("UNRESOLVED", "E_EVIDENCE", f"the rule judges {rule.evidence} figures, not {rung.evidence}")
         if "candidate" not in rung.figures:
             return Bound("UNRESOLVED", "E_NO_FIGURE", "no figure of a candidate in the slot's metric and context")
@@ -105,6 +107,13 @@ class _Judge:
                 return Bound("UNRESOLVED", "E_REPS", f"{arm} has {reps} repetition(s), {needed} are needed")
         self.note("provenance", "pass", evidence=rung.evidence, reps=str(self.value.reps))
         return None
+
+    def _hide_what_fails_parity(self) -> None:
+        """A claim that is not judged is still shown as measured, but not when its own accuracy speaks against it."""
+        bars = self.rule.parity
+        if bars is not None and "candidate" in self.rung.figures:
+            self.hidden = check_parity(self.rung, bars, self.read).label == "REJECT"
+            self.flags += ["F_PARITY_FAILS"] if self.hidden else []
 
     def _comparability(self) -> Bound | None:
         rung, basis = self.rung, self.context.basis
@@ -145,9 +154,13 @@ class _Judge:
             inputs["main"] = text(basis.measured.value)
         if basis.receipt is not None:
             inputs["frontier_receipt"] = str(basis.receipt)
-        elif basis.used is not None:
+        if basis.used is not None and (basis.receipt is None or self._is_own_claim(basis)):
             self.unattested.append("frontier")
         self.note("comparability", "pass", **inputs)
+
+    def _is_own_claim(self, basis: Basis) -> bool:
+        """Whether the basis is what main measured in this very session, and nobody attested that."""
+        return basis.source == "main" and self.rung.evidence != "attested"
 
     def _parity(self) -> Bound | None:
         bars = self.rule.parity
@@ -283,7 +296,7 @@ class _Judge:
             gates=tuple(self.gates),
             unattested=tuple(self.unattested),
             flags=tuple(dict.fromkeys(self.flags)),
-            diagnostic=self._diagnostic() if bound.label in STOPPED else {},
+            diagnostic=self._diagnostic() if bound.label in STOPPED or self.hidden else {},
         )
 
     def _diagnostic(self) -> JsonObject:

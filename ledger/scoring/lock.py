@@ -20,7 +20,10 @@ from ledger.scoring.pins import pins
 from ledger.scoring.rung import Slot, read_slot
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ledger.canonical import JsonObject
+    from ledger.scoring.pins import Pin
     from ledger.scoring.replay import History
     from ledger.scoring.slots import Holding, SlotState
 
@@ -37,8 +40,8 @@ class LockFinding:
     message: str
 
 
-def pin_file(history: History) -> JsonObject:
-    """All attested pins as a pin file's contents."""
+def pin_file(history: History, wanted: Sequence[Pin] | None = None) -> JsonObject:
+    """The attested ones of some pins, or of all, as a pin file's contents."""
     digests = {judged.rung.index: judged.rung.digest for judged in history.judged}
     return {
         "rungbook": "pin-file/v1",
@@ -49,7 +52,7 @@ def pin_file(history: History) -> JsonObject:
                 "value": text(pin.held.figure.value),
                 "receipt": digests[pin.held.receipt],
             }
-            for pin in pins(history)
+            for pin in (pins(history) if wanted is None else wanted)
             if pin.held is not None
         ],
     }

@@ -18,7 +18,7 @@ from ledger.rule import TIERS, read_rule
 from ledger.scoring.gates import LEAST_REPS, judge
 from ledger.scoring.rung import read_imported, read_round
 from ledger.scoring.slots import Slots, environment_flags, holding
-from ledger.scoring.verdict import STOPPED, Basis, Context, Gate, Verdict
+from ledger.scoring.verdict import Basis, Context, Gate, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -220,6 +220,8 @@ class Replay:
     def _rule_on(self, index: int, body: JsonObject) -> None:
         judged = self._judged[self._by_digest[body["receipt"]]]
         action = body["action"]
+        if not judged.stands and action in ("void", "supersede"):
+            return  # it is gone already, from the first ruling on
         if action in ("void", "supersede"):
             for slot in {slot for slot, *_ in _all_figures(judged.rung)} | {judged.rung.slot}:
                 self._slots[slot].withdraw(judged.rung.index, index)
@@ -280,7 +282,7 @@ def _passes(verdict: Verdict | None) -> bool:
 
 def _is_stopped(verdict: Verdict | None) -> bool:
     """Whether the candidate's speed is a diagnostic."""
-    return verdict is not None and verdict.label in STOPPED
+    return verdict is not None and verdict.is_stopped
 
 
 def _is_shown(verdict: Verdict | None) -> bool:

@@ -52,11 +52,15 @@ class Side:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rescored:
-    """One rung under both rules. A side is none where its rules do not cover the slot."""
+    """One rung under both rules. A side is none where its rules do not cover the slot.
+
+    `stopped`: one of the sides made its speed a diagnostic, so neither side shows it.
+    """
 
     judged: Judged
     before: Side | None
     after: Side | None
+    stopped: bool
 
     @property
     def changed(self) -> bool:
@@ -73,10 +77,14 @@ def compare(before: History, after: History) -> list[Rescored]:
     """
     pairs = zip(before.judged, after.judged, strict=True)
     return [
-        Rescored(judged=new, before=_side(old), after=_side(new))
+        Rescored(judged=new, before=_side(old), after=_side(new), stopped=_stops(old) or _stops(new))
         for old, new in pairs
         if old.verdict is not None or new.verdict is not None
     ]
+
+
+def _stops(judged: Judged) -> bool:
+    return judged.verdict is not None and judged.verdict.is_stopped
 
 
 def _side(judged: Judged) -> Side | None:
@@ -124,18 +132,13 @@ def to_json(rescored: Sequence[Rescored]) -> list[JsonObject]:
             "id": item.judged.rung.id,
             "slot": item.judged.rung.slot._asdict(),
             "stands": item.judged.stands,
-            "value": _figure(item.judged.rung.figures.get("candidate")) if not _stopped(item) else "",
+            "value": "" if item.stopped else _figure(item.judged.rung.figures.get("candidate")),
             "changed": item.changed,
             "before": _side_json(item.before),
             "after": _side_json(item.after),
         }
         for item in rescored
     ]
-
-
-def _stopped(item: Rescored) -> bool:
-    """Whether the newer rule rejected it: its speed is a diagnostic then, and is not printed as a value."""
-    return item.after is not None and item.after.label == "REJECT"
 
 
 def _side_json(side: Side | None) -> JsonObject | None:

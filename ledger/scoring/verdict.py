@@ -126,6 +126,11 @@ class Verdict:
     diagnostic: JsonObject = field(default_factory=dict)
 
     @property
+    def is_stopped(self) -> bool:
+        """Whether its speed is a diagnostic, and no number that anybody is shown."""
+        return bool(self.diagnostic)
+
+    @property
     def gain_share(self) -> float:
         """The gain for reading, as a share; 0 without one."""
         return approximate(self.gain) if self.gain else 0.0

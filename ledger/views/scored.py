@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from ledger.metrics import METRICS
 from ledger.scoring.facts import approximate
 from ledger.scoring.pins import pins
-from ledger.scoring.verdict import STOPPED
 from ledger.views.rows import diagnostic, hide, number
 
 if TYPE_CHECKING:
@@ -37,7 +36,7 @@ class Scored:
     def is_stopped(self, index: int) -> bool:
         """Whether a receipt holds a rung that is rejected or under review."""
         judged = self.rungs.get(index)
-        return judged is not None and judged.verdict is not None and judged.verdict.label in STOPPED
+        return judged is not None and judged.verdict is not None and judged.verdict.is_stopped
 
     def rung_rows(self, index: int, body: JsonObject) -> Iterator[tuple[str, Row]]:
         """Rows of the rung in a receipt, each with the name of its table. Faults of the import count as findings."""
@@ -92,7 +91,7 @@ class Scored:
             **_context_columns(judged),
             "diagnostic": diagnostic(verdict.diagnostic),
         }
-        if verdict.label in STOPPED:
+        if verdict.is_stopped:
             hide(row, ("detail",))
         if self._is_held_against_stopped(judged):
             hide(row, ("detail", "frontier"))

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ledger.canonical import encode
+from ledger.merkle import Tree
 from tests.cli.conftest import Desk
 from tests.cli.program import OK, REFUSED, REFUTED, UNAVAILABLE, USAGE, Result, run
 from tests.cli.samples import NODE
@@ -896,6 +897,19 @@ def log_folder(tmp_path: Path) -> Path:
     return write_log(tmp_path / "log", made_up_run(), second)
 
 
+class TestRecordOfThePast:
+    def test_a_recorded_re_score_of_a_past_state_names_that_state(self, desk: Desk, tmp_path: Path) -> None:
+        rule = tmp_path / "rule.json"
+        rule.write_text(json.dumps(rule_body()))
+        desk.run("rule", "adopt", rule, "--key", desk.key("root"))
+        words = ("rescore", "--rule", rule, "--as-of", "2", "--record", "--key", desk.key("root"))
+        desk.run(*words)
+        body = json.loads(desk.receipt(desk.size - 1).read_bytes())["statement"]["predicate"]["rescore"]
+        assert body["tree_size"] == 2
+        digests = [hashlib.sha256(desk.receipt(index).read_bytes()).digest() for index in range(2)]
+        assert body["root_hash"] == Tree(digests).root().hex()
+
+
 class TestImport:
     def test_every_run_is_sealed_with_its_faults_and_nothing_twice(self, desk: Desk, log_folder: Path) -> None:
         words = ("import", "sparkinfer-log", log_folder, "--key", desk.key("scorer"))
@@ -910,6 +924,20 @@ class TestImport:
         again = desk.run(*words, "--json").document("import")
         assert [(item["index"], item["existed"]) for item in again["runs"]] == [(3, True), (4, True)]
         assert again["root_hash"] == document["root_hash"]
+        assert desk.size == 5
+
+    def test_a_log_that_has_grown_seals_what_is_new_although_it_says_more_of_the_old(
+        self, desk: Desk, tmp_path: Path
+    ) -> None:
+        first = made_up_run()
+        # Another speed of the same commit is a fault of both runs, and an earlier run moves the place of this one.
+        earlier = made_up_run(at="2026-08-04T01:00:00+00:00", tps=24.0)
+        words = ("import", "sparkinfer-log")
+        small = write_log(tmp_path / "small", first)
+        desk.run(*words, small, "--key", desk.key("scorer"))
+        grown = write_log(tmp_path / "grown", earlier, first)
+        runs = desk.run(*words, grown, "--key", desk.key("scorer"), "--json").document("import")["runs"]
+        assert [(run["index"], run["existed"]) for run in runs] == [(4, False), (3, True)]
         assert desk.size == 5
 
     def test_the_words_count_what_is_new_and_name_every_fault(self, desk: Desk, log_folder: Path) -> None:

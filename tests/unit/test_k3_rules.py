@@ -147,9 +147,10 @@ def test_no_label_of_the_history_hangs_on_half_a_unit_in_the_last_place() -> Non
 )
 def test_edges_in_both_number_modes(value: str, frontier: str, reference: str | None, double: str, exact: str) -> None:
     members = {"denominator": {"unattested": reference} if reference else None, "cap": "1" if reference else None}
-    body = imported_body("edge", value, frontier)
-    assert verdict_of(recorded_rule(**members), "imported", body).label == double
-    assert verdict_of(recorded_rule(numbers="exact", **members), "imported", body).label == exact
+    for numbers, label in (("ieee754", double), ("exact", exact)):
+        fold = Fold(recorded_rule(numbers=numbers, **members))
+        index = fold.feed("imported", imported_body("edge", value, frontier), attested=False)  # the door refuses a 0
+        assert fold.verdict(index).label == label, numbers
 
 
 def test_where_xl_starts_over_a_frontier_of_10_and_of_50() -> None:

@@ -123,6 +123,10 @@ class TestNumbers:
         check_rule(FULL)
         assert read_rule(FULL).body == FULL
 
+    @pytest.mark.parametrize(("where", "text"), [("/boost/max", "0.99"), ("/parity/top1_min", "1.01")])
+    def test_a_boost_takes_nothing_away_and_no_bar_is_out_of_reach(self, where: str, text: str) -> None:
+        assert refusal(with_value(where, text)) == ("E_RULE_NUMBER", where)
+
     @pytest.mark.parametrize("where", DECIMALS)
     @pytest.mark.parametrize("text", ["-1", "-0.000001"])
     def test_no_number_is_negative(self, where: str, text: str) -> None:

@@ -812,3 +812,65 @@ class TestWhatNobodyIsShown:
         assert verdict.label == "xl"
         assert len(verdict.gain) > 4300
         assert verdict.gain_share == pytest.approx(0.3, rel=1e-4)
+
+    def test_a_claim_whose_own_parity_fails_is_not_shown_as_measured(self) -> None:
+        fold = Fold(make_rule(parity=PARITY))
+        body = scored_body("claim", [2560, 2560], [1000, 1000], parity=[parity_point(kl="2.673", top1="0")])
+        index = fold.add("round", body, attested=False)
+        verdict = fold.verdict(index)
+        assert (verdict.label, verdict.code, verdict.is_stopped) == ("UNRESOLVED", "E_EVIDENCE", True)
+        assert "F_PARITY_FAILS" in verdict.flags
+        arms = {item.arm for item in fold.history.slots[PREFILL_SLOT].measured.items}
+        assert arms == {"main"}
+
+    def test_a_re_score_shows_no_speed_that_either_side_stopped(self) -> None:
+        before, after = (
+            Fold(make_rule()),
+            Fold(make_rule(plausibility={"ceiling": "1"}, denominator={"unattested": "9"})),
+        )
+        for fold in (before, after):
+            fold.add("round", scored_body("r", [1300, 1300], [1000, 1000]))
+        for pair in ((before, after), (after, before)):
+            (row,) = to_json(compare(pair[0].history, pair[1].history))
+            assert row["value"] == ""
+        (row,) = to_json(compare(before.history, before.history))
+        assert row["value"].startswith("1300.")
+
+
+class TestRulingsInAnyNumber:
+    def test_a_second_void_changes_nothing(self) -> None:
+        fold = Fold(make_rule())
+        index = fold.add("round", scored_body("r", [1300, 1300], [1000, 1000]))
+        first = fold.rule_on(index, "void")
+        fold.rule_on(index, "void")
+        assert fold.judged(index).gone_at == first
+
+
+class TestWhatIsNoMeasurement:
+    @pytest.mark.parametrize("value", ["0", "-5", "0.00"])
+    @pytest.mark.parametrize("where", ["/value/value", "/main/value", "/guards/0/value"])
+    def test_an_imported_figure_of_0_or_less_is_refused(self, value: str, where: str) -> None:
+        every: dict[str, dict[str, Any]] = {
+            "/value/value": {"value": {"value": value, "origin": "file"}},
+            "/main/value": {"main": {"value": value, "origin": "file"}},
+            "/guards/0/value": {"guards": [{"metric": "ttft", "context": 1, "value": value}]},
+        }
+        with pytest.raises(RefusedError) as caught:
+            verdict_of(recorded_rule(), "imported", imported_body("r", "1", "10") | every[where])
+        assert (caught.value.code, caught.value.where) == ("E_NOT_MEASURED", where)
+
+    @pytest.mark.parametrize(
+        ("member", "value"), [("kl", "-1"), ("kl_max", "-0.1"), ("top1", "1.0001"), ("top1", "-0.1"), ("top1", "90")]
+    )
+    def test_an_impossible_parity_is_refused(self, member: str, value: str) -> None:
+        body = scored_body("r", [1300, 1300], [1000, 1000], parity=[parity_point(**{member: value})])
+        with pytest.raises(RefusedError) as caught:
+            verdict_of(make_rule(parity=PARITY), "round", body)
+        assert (caught.value.code, caught.value.where) == ("E_PARITY_RANGE", f"/parity/0/{member}")
+
+    def test_what_main_did_in_a_session_that_nobody_attested_is_no_attested_frontier(self) -> None:
+        rule = recorded_rule(frontier={"basis": "ledger"})
+        body = imported_body("r", "12", None, main={"value": "10", "origin": "file"})
+        verdict = verdict_of(rule, "imported", body)
+        assert verdict.label == "xl"
+        assert "frontier" in verdict.unattested
