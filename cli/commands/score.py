@@ -19,8 +19,7 @@ from cli.plot import step_chart
 from cli.status import REFUTED, reports_errors
 from ledger.canonical import JsonObject
 from ledger.scoring import lock
-from ledger.scoring.facts import decimal_text
-from ledger.scoring.gates import text
+from ledger.scoring.facts import decimal_text, reading_text
 from ledger.scoring.pins import Pin
 from ledger.scoring.pins import pins as all_pins
 from ledger.scoring.replay import SCORED, History, Judged
@@ -198,12 +197,12 @@ def _rung_json(item: Judged) -> JsonObject:
         "purpose": rung.purpose,
         "slot": rung.slot._asdict(),
         "evidence": rung.evidence,
-        "value": text(shown.value) if shown else None,
+        "value": reading_text(shown.value) if shown else None,
         "frontier": {
-            "used": text(context.basis.used.value) if context and context.basis.used else None,
+            "used": reading_text(context.basis.used.value) if context and context.basis.used else None,
             "source": context.basis.source if context else "",
             "receipt": context.basis.receipt if context else None,
-            "main": text(context.basis.measured.value) if context and context.basis.measured else None,
+            "main": reading_text(context.basis.measured.value) if context and context.basis.measured else None,
         },
         "verdict": verdict_to_json(item.verdict) if item.verdict else None,
         "gone": {"by": item.gone_by, "index": item.gone_at} if item.gone_at is not None else None,
@@ -246,7 +245,7 @@ def _holding_json(item: Holding | None) -> JsonObject | None:
     if item is None:
         return None
     return {
-        "value": text(item.figure.value),
+        "value": reading_text(item.figure.value),
         "receipt": item.receipt,
         "since": item.since,
         "arm": item.arm,

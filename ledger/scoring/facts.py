@@ -191,6 +191,11 @@ def decimal_text(value: Fraction, places: int = 6) -> str:
     return f"{sign}{whole}" + (f".{rest:0{places}d}" if places else "")
 
 
+def reading_text(value: Fraction) -> str:
+    """A figure for reading, six places at most and no needless zeros."""
+    return decimal_text(value).rstrip("0").rstrip(".")
+
+
 def facts_to_json(facts: Sequence[ArmFact]) -> list[JsonObject]:
     """Facts for ``--json``: decimals for reading, and the exact fractions."""
     return [

@@ -15,7 +15,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from ledger.rule import EVIDENCE
-from ledger.scoring.facts import decimal_text, exact_text
+from ledger.scoring.facts import exact_text, reading_text
+from ledger.scoring.guards import check_guard
 from ledger.scoring.parity import check_parity
 from ledger.scoring.tier import Number, is_fragile, judge_gain, read_bands, reader
 from ledger.scoring.verdict import STOPPED, Gate, Verdict
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ledger.canonical import JsonObject
-    from ledger.rule import Guard, Rule
-    from ledger.scoring.rung import Figure, Rung, Slot
+    from ledger.rule import Rule
+    from ledger.scoring.rung import Figure, Rung
     from ledger.scoring.verdict import Basis, Context
 
 LEAST_REPS = 2
@@ -140,18 +141,15 @@ class _Judge:
         low = measured * limit > used if self.rung.slot.lower_is_better else measured < used * limit
         if not low:
             return None
-        return Bound(
-            "UNRESOLVED",
-            "E_MAIN_FAR_BELOW",
-            f"main measured {text(basis.measured.value)}, far from the frontier of {text(basis.used.value)}",
-        )
+        found, expected = reading_text(basis.measured.value), reading_text(basis.used.value)
+        return Bound("UNRESOLVED", "E_MAIN_FAR_BELOW", f"main measured {found}, far from the frontier of {expected}")
 
     def _note_basis(self, basis: Basis) -> None:
         inputs = {"source": basis.source or "none"}
         if basis.used is not None:
-            inputs["frontier"] = text(basis.used.value)
+            inputs["frontier"] = reading_text(basis.used.value)
         if basis.measured is not None:
-            inputs["main"] = text(basis.measured.value)
+            inputs["main"] = reading_text(basis.measured.value)
         if basis.receipt is not None:
             inputs["frontier_receipt"] = str(basis.receipt)
         if basis.used is not None and (basis.receipt is None or self._is_own_claim(basis)):
@@ -201,46 +199,17 @@ class _Judge:
 
     def _guards(self) -> Bound | None:
         for guard in self.rule.guards:
-            bound = self._guard(guard)
-            if bound is None:
-                continue
-            if "guards" not in self.context.waived:
-                return bound
-            self.note("guards", "waived", doubt=bound.detail)
+            found = check_guard(guard, self.rung, self.context, self.read)
+            self.unattested += [found.unattested] if found.unattested else []
+            if not found.label:
+                self.note("guards", "pass", **found.inputs)
+            elif "guards" in self.context.waived:
+                self.note("guards", "waived", doubt=found.detail)
+            else:
+                return Bound(found.label, found.code, found.detail)
         if not self.rule.guards:
             self.note("guards", "absent")
         return None
-
-    def _guard(self, guard: Guard) -> Bound | None:
-        slot = self.rung.slot.beside(guard.metric, guard.context)
-        found = self.rung.guards.get((slot, "candidate"))
-        name = f"{guard.metric} at {guard.context}"
-        if found is None:
-            return Bound("UNRESOLVED", "E_GUARD_MISSING", f"the candidate has no {name}")
-        base, receipt = self._guard_base(guard, slot)
-        if base is None:
-            return Bound("UNRESOLVED", "E_GUARD_BASE", f"there is nothing to hold {name} against")
-        value, tolerance = self.read(found.value), self.read(guard.tolerance)
-        if slot.lower_is_better:
-            holds = value <= self.read(base) * (1 + tolerance)
-        else:
-            holds = value >= self.read(base) * (1 - tolerance)
-        if not holds:
-            return Bound("REJECT", "E_GUARD", f"{name} is {text(found.value)}, the base is {text(base)}")
-        self.note("guards", "pass", guard=name, value=text(found.value), base=text(base), base_receipt=receipt)
-        return None
-
-    def _guard_base(self, guard: Guard, slot: Slot) -> tuple[Fraction | None, str]:
-        """The best that is known: never lower than what main does in this very session."""
-        known = self.context.guard_bases.get((slot, guard.role))
-        main = self.rung.guards.get((slot, "main"))
-        best, receipt = (known[0].value, str(known[1])) if known else (None, "")
-        if main is not None and (best is None or slot.better(main.value, best)):
-            best, receipt = main.value, str(self.rung.index)
-        if best is None and guard.unattested_base is not None:
-            self.unattested.append(f"base of {guard.metric} at {guard.context}")
-            best = Fraction(guard.unattested_base)
-        return best, receipt
 
     def _denominator(self) -> Number | None:
         if self.rule.unattested is not None:
@@ -302,7 +271,7 @@ class _Judge:
     def _diagnostic(self) -> JsonObject:
         """Speed and would-be tier of what was stopped: for people who look for the cause, never a result."""
         used = self.context.basis.used
-        found: JsonObject = {"value": text(self.value.value)}
+        found: JsonObject = {"value": reading_text(self.value.value)}
         if used is not None and used.value > 0:
             lower = self.rung.slot.lower_is_better
             gain = judge_gain(
@@ -319,8 +288,3 @@ class _Judge:
 def number_text(number: Number) -> str:
     """A number as a verdict keeps it: an exact fraction, or the shortest decimal of a double."""
     return exact_text(number) if isinstance(number, Fraction) else repr(number)
-
-
-def text(value: Fraction) -> str:
-    """A figure for reading, without needless zeros."""
-    return decimal_text(value).rstrip("0").rstrip(".")

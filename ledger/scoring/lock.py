@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from ledger import schema
 from ledger.canonical import parse_json
 from ledger.errors import RefusedError
-from ledger.scoring.gates import text
+from ledger.scoring.facts import reading_text
 from ledger.scoring.pins import pins
 from ledger.scoring.rung import Slot, read_slot
 
@@ -49,7 +49,7 @@ def pin_file(history: History, wanted: Sequence[Pin] | None = None) -> JsonObjec
             {
                 "role": pin.role,
                 "slot": pin.slot._asdict(),
-                "value": text(pin.held.figure.value),
+                "value": reading_text(pin.held.figure.value),
                 "receipt": digests[pin.held.receipt],
             }
             for pin in (pins(history) if wanted is None else wanted)
@@ -107,9 +107,9 @@ def _sealed(state: SlotState, role: str) -> list[Holding]:
 
 def _untraced(state: SlotState, value: Fraction, sealed: list[Holding]) -> tuple[str, str]:
     if any(abs(item.figure.value - value) <= max(_LEAST, _SHARE * abs(value)) for item in state.measured.items):
-        return "E_PIN_MEASURED", f"{text(value)} was only measured: no authorised scorer attested it"
-    known = ", ".join(text(item.figure.value) for item in sealed[-3:]) or "nothing"
-    return "E_PIN_UNTRACED", f"no sealed receipt gives {text(value)}; sealed here: {known}"
+        return "E_PIN_MEASURED", f"{reading_text(value)} was only measured: no authorised scorer attested it"
+    known = ", ".join(reading_text(item.figure.value) for item in sealed[-3:]) or "nothing"
+    return "E_PIN_UNTRACED", f"no sealed receipt gives {reading_text(value)}; sealed here: {known}"
 
 
 def _nearest(slot: Slot, history: History) -> str:

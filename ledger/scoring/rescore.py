@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 
 from ledger import canonical
 from ledger.rule import TIERS
-from ledger.scoring.facts import approximate
-from ledger.scoring.gates import text
+from ledger.scoring.facts import approximate, reading_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -104,7 +103,7 @@ def _side(judged: Judged) -> Side | None:
 
 
 def _figure(figure: Figure | None) -> str:
-    return "" if figure is None else text(figure.value)
+    return "" if figure is None else reading_text(figure.value)
 
 
 def _decimal(verdict: Verdict, number: str) -> str:

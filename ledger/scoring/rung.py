@@ -152,12 +152,7 @@ def read_round(index: int, digest: str, body: JsonObject, *, attested: bool, sta
     """The rung of a ``round`` body that satisfies its schema and `ledger.round.check_round`."""
     slot = read_slot(body["slot"])
     facts = round_facts(body)
-    wanted = {slot} | {slot.beside(guard["metric"], guard["context"]) for guard in body.get("guards", [])}
-    found: dict[tuple[Slot, str], Figure] = {}
-    for fact in facts:
-        where = slot.beside(fact.metric.name, fact.context)
-        if where in wanted:
-            found[where, fact.arm] = _computed(fact, statistic)
+    found = {(slot.beside(fact.metric.name, fact.context), fact.arm): _computed(fact, statistic) for fact in facts}
     arms = {arm["role"]: arm for arm in body["arms"]}
     settings = [arms[role].get("settings", {}) for role in ("main", "candidate") if role in arms]
     return Rung(

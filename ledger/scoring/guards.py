@@ -1,0 +1,69 @@
+"""The guards gate: other slots of the same session that must not get worse while one gets better."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from ledger.scoring.facts import reading_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from ledger.rule import Guard
+    from ledger.scoring.rung import Rung, Slot
+    from ledger.scoring.tier import Number
+    from ledger.scoring.verdict import Context
+
+    Read = Callable[[str | Fraction], Number]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GuardOutcome:
+    """What one guard found. An empty `label` is a pass.
+
+    Attributes:
+        label: label of a rung that it stops.
+        code: stable identifier.
+        detail: expected and found.
+        inputs: numbers and the receipt of the base, for a pass.
+        unattested: the base that no receipt stands for; empty when one does.
+    """
+
+    label: str = ""
+    code: str = ""
+    detail: str = ""
+    inputs: Mapping[str, str] = field(default_factory=dict)
+    unattested: str = ""
+
+
+def check_guard(guard: Guard, rung: Rung, context: Context, read: Read) -> GuardOutcome:
+    """Hold the candidate's figure of a guarded slot against the best that is known of it."""
+    slot, name = rung.slot.beside(guard.metric, guard.context), f"{guard.metric} at {guard.context}"
+    found = rung.guards.get((slot, "candidate"))
+    if found is None:
+        return GuardOutcome(label="UNRESOLVED", code="E_GUARD_MISSING", detail=f"the candidate has no {name}")
+    base, receipt = _base(guard, slot, rung, context)
+    if base is None:
+        return GuardOutcome(label="UNRESOLVED", code="E_GUARD_BASE", detail=f"there is nothing to hold {name} against")
+    value, limit, tolerance = read(found.value), read(base), read(guard.tolerance)
+    holds = value <= limit * (1 + tolerance) if slot.lower_is_better else value >= limit * (1 - tolerance)
+    shown = {"guard": name, "value": reading_text(found.value), "base": reading_text(base), "base_receipt": receipt}
+    unattested = "" if receipt else f"base of {name}"
+    if holds:
+        return GuardOutcome(inputs=shown, unattested=unattested)
+    detail = f"{name} is {shown['value']}, the base is {shown['base']}"
+    return GuardOutcome(label="REJECT", code="E_GUARD", detail=detail, unattested=unattested)
+
+
+def _base(guard: Guard, slot: Slot, rung: Rung, context: Context) -> tuple[Fraction | None, str]:
+    """The best that is known, with the index of its receipt: never lower than what main does in this very session."""
+    known = context.guard_bases.get((slot, guard.role))
+    main = rung.guards.get((slot, "main"))
+    best, receipt = (known[0].value, str(known[1])) if known else (None, "")
+    if main is not None and (best is None or slot.better(main.value, best)):
+        best, receipt = main.value, str(rung.index)
+    if best is None and guard.unattested_base is not None:
+        best = Fraction(guard.unattested_base)
+    return best, receipt
