@@ -10,14 +10,16 @@ doubles can tell, the exact values are fetched and `ledger.scoring.tier` decides
 
 from __future__ import annotations
 
+import gc
 from bisect import bisect
-from itertools import accumulate
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from contextlib import contextmanager
+from itertools import accumulate, islice
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from ledger.scoring.tier import NONE, Number, judge_gain, read_bands, reader
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from fractions import Fraction
 
     from ledger.rule import Rule
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     Exact: TypeAlias = Callable[[int], "ExactRow"]
 
 INFINITE = float("inf")
+_CHUNK = 2048
 DOUBT = 1e-9
 """Distance below which doubles do not decide: shares of about 1 are right to 1e-15, four operations later to 1e-14."""
 
@@ -71,6 +74,27 @@ def needs_replay(rule: Rule) -> list[str]:
         "boost": rule.boost is not None,
     }
     return [name for name, asked in parts.items() if asked]
+
+
+def read_columns(rows: Iterator[tuple[int, float, float | None, float | None, float | None]]) -> Columns:
+    """Columns from rows in the order of `Columns`, such as a cursor gives them, a few thousand at a time."""
+    columns: tuple[list[Any], ...] = ([], [], [], [], [])
+    while chunk := [*islice(rows, _CHUNK)]:
+        for column, values in zip(columns, zip(*chunk, strict=True), strict=True):
+            column.extend(values)
+    return Columns(*columns)
+
+
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """Keep the garbage collector from walking millions of numbers again and again: none of them is in a cycle."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def rescore_slot(columns: Columns, rule: Rule, exact: Exact, *, lower: bool = False) -> list[str]:

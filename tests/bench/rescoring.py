@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ledger.rule import read_rule
-from ledger.scoring.bulk import Columns, ExactRow, needs_replay, rescore_slot
+from ledger.scoring.bulk import ExactRow, collector_paused, needs_replay, read_columns, rescore_slot
 from tests.bench.measure import cpu_ratio, cpu_time, in_turns, table
 
 if TYPE_CHECKING:
@@ -54,9 +54,9 @@ def _rescore(database: sqlite3.Connection) -> Counter[str]:
     rule, labels = read_rule(_RULE), Counter[str]()
     if needs_replay(rule):
         raise SystemExit("the rule of this benchmark needs a replay")
-    for slot in range(_SLOTS):
-        columns = Columns(*zip(*database.execute(_QUERY, (slot,)), strict=True))
-        labels.update(rescore_slot(columns, rule, _exact))
+    with collector_paused():
+        for slot in range(_SLOTS):
+            labels.update(rescore_slot(read_columns(database.execute(_QUERY, (slot,))), rule, _exact))
     return labels
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import random
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ledger.rule import read_rule
-from ledger.scoring.bulk import Columns, ExactRow, needs_replay, rescore_slot
+from ledger.scoring.bulk import ExactRow, collector_paused, needs_replay, read_columns, rescore_slot
 from ledger.scoring.replay import Replay
 from ledger.scoring.rescore import compare
 from ledger.scoring.rung import read_slot
@@ -228,12 +229,9 @@ def bulk_labels(history: History, rule: Rule) -> dict[int, str]:
     for slot in history.slots:
         rungs = [item.rung for item in history.judged if item.rung.slot == slot]
         exact = {rung.index: exact_row(rung, rule) for rung in rungs}
-        columns = Columns(
-            at=[rung.index for rung in rungs],
-            value=[float(exact[rung.index].value) for rung in rungs],
-            base=[as_double(exact[rung.index].base) for rung in rungs],
-            kl=[as_double(exact[rung.index].kl) for rung in rungs],
-            top1=[as_double(exact[rung.index].top1) for rung in rungs],
+        columns = read_columns(
+            (index, float(row.value), as_double(row.base), as_double(row.kl), as_double(row.top1))
+            for index, row in exact.items()
         )
         labels = rescore_slot(columns, rule, exact.__getitem__, lower=slot.lower_is_better)
         found |= dict(zip(columns.at, labels, strict=True))
@@ -292,3 +290,15 @@ def test_an_index_says_what_it_cannot_answer() -> None:
         *("guards", "noise", "ratchet", "parity path", "parity depths", "denominator receipt", "plausibility"),
         *("frontier alarm", "frontier agreement", "boost"),
     ]
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_the_collector_is_paused_and_left_as_it_was(enabled: bool) -> None:
+    before = gc.isenabled()
+    try:
+        (gc.enable if enabled else gc.disable)()
+        with collector_paused():
+            assert not gc.isenabled()
+        assert gc.isenabled() is enabled
+    finally:
+        (gc.enable if before else gc.disable)()
