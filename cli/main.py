@@ -5,8 +5,11 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Sequence
+from typing import Annotated
 
 import typer
+
+from ledger import __version__
 
 COMMANDS = {
     "key": "keys",
@@ -34,6 +37,12 @@ COMMANDS = {
 """Module of each command below `cli.commands`."""
 
 
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"rungbook {__version__}")
+        raise typer.Exit
+
+
 def build_app(words: Sequence[str]) -> typer.Typer:
     """The program, with the module of the command that `words` start with; with all modules for anything else.
 
@@ -54,7 +63,12 @@ def build_app(words: Sequence[str]) -> typer.Typer:
     return app
 
 
-def _program() -> None:
+def _program(
+    *,
+    version: Annotated[
+        bool, typer.Option("--version", is_eager=True, callback=_print_version, help="Print the version and exit.")
+    ] = False,
+) -> None:
     """An append-only ledger of benchmark measurements with sealed receipts."""
 
 

@@ -13,7 +13,8 @@ from cli.context import find_ledger, read_input
 from cli.options import JsonOption, LedgerOption
 from cli.status import REFUTED, UNAVAILABLE, reports_errors
 from ledger.canonical import JsonObject
-from ledger.errors import ChainError
+from ledger.checkpoint import parse_checkpoint
+from ledger.errors import ChainError, MalformedError
 from ledger.note import parse_vkey
 from ledger.strict import parse_digest
 from ledger.verified import Finding, Pins, Verification
@@ -45,7 +46,7 @@ def verify(
     pins = Pins(
         key=parse_vkey(vkey) if vkey else None,
         genesis=parse_digest(genesis, what="--genesis").hex() if genesis else "",
-        since=read_input(since) if since else None,
+        since=_read_since(since) if since else None,
     )
     result = verify_ledger(
         found.store, mode="quick" if quick else "full", pins=pins, progress=None if as_json else output.progress_line
@@ -63,6 +64,16 @@ def verify(
         raise typer.Exit(REFUTED)
     if result.unknown:
         raise typer.Exit(UNAVAILABLE)
+
+
+def _read_since(path: Path) -> bytes:
+    """An older checkpoint. A file that is none is a slip of the caller, and nothing against the ledger."""
+    raw = read_input(path)
+    try:
+        parse_checkpoint(raw)
+    except MalformedError as err:
+        raise err.at(where=str(path)) from err
+    return raw
 
 
 def _verdict(result: Verification) -> str:

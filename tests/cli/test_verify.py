@@ -178,10 +178,13 @@ def test_two_histories_under_one_key_are_refuted(desk: Desk, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("text", ["", "nonsense", "example.org/bench\n1\n"])
-def test_an_older_checkpoint_that_is_none_refutes(full: Desk, tmp_path: Path, text: str) -> None:
+def test_a_file_that_is_no_checkpoint_is_bad_input_and_says_nothing_of_the_ledger(
+    full: Desk, tmp_path: Path, text: str
+) -> None:
     (tmp_path / "old").write_text(text)
-    result = verify(full, "--since", tmp_path / "old", status=REFUTED)
-    assert [item["where"] for item in result["findings"]] == ["since"]
+    done = full.run("verify", "--since", tmp_path / "old", "--json", status=REFUSED)
+    error = done.document("error")["error"]
+    assert (error["class"], error["where"]) == ("MalformedError", str(tmp_path / "old"))
 
 
 def test_an_older_checkpoint_that_cannot_be_read_is_no_verdict(full: Desk, tmp_path: Path) -> None:

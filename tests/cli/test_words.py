@@ -10,6 +10,7 @@ import pytest
 import typer.main
 from typer.core import TyperArgument, TyperCommand, TyperGroup
 
+import ledger
 from cli.main import COMMANDS, build_app
 from ledger.schema import schema_names
 from tests.cli.conftest import ORIGIN, Desk
@@ -47,6 +48,11 @@ def ids(names: tuple[str, ...]) -> str:
 
 
 # Help.
+
+
+def test_the_version_is_that_of_the_library() -> None:
+    done = run("--version")
+    assert (done.status, done.out, done.err) == (OK, f"rungbook {ledger.__version__}\n", "")
 
 
 def test_every_command_of_the_design_is_there() -> None:
