@@ -25,10 +25,12 @@ from cli.outcome import seal_or_attest
 from cli.status import reports_errors
 from ledger.canonical import JsonObject
 from ledger.draft import Draft
-from ledger.errors import RefusedError
+from ledger.errors import MalformedError, RefusedError
 from ledger.keys import PrivateKey, PublicKey
 from ledger.log import LOCK_TIMEOUT_S, Log
 from ledger.note import NoteKey, check_name
+from ledger.receipt import decode_receipt, file_digest
+from ledger.store import MissingReceiptError
 from ledger.store.directory import LOCAL, RECEIPTS, DirectoryStore
 from ledger.store.disk import storage_errors
 
@@ -46,6 +48,7 @@ origin = {origin}
 # harness = "SHA-256 of the benchmark program"
 """
 ROLES = ("scorer", "contributor", "maintainer")
+ATTRIBUTES = ".gitattributes"
 _ATTRIBUTES = f"{RECEIPTS}/** -text\n"
 
 
@@ -86,20 +89,35 @@ def init(
     with storage_errors("create the folder", folder):
         folder.mkdir(parents=True, exist_ok=True)
     store = DirectoryStore(folder)
-    log = Log(store, sealing, open_anchor, lock_timeout_s=lock_timeout, notice=output.notice)
-    sealed = log.create(origin, Draft(kind="genesis", body=body, signers=roots))
+    genesis = _begun(store, folder, body)
+    if genesis is None:
+        log = Log(store, sealing, open_anchor, lock_timeout_s=lock_timeout, notice=output.notice)
+        genesis = log.create(origin, Draft(kind="genesis", body=body, signers=roots)).digest
     _write_files(folder, origin, ledger_key)
     vkey = NoteKey(name=origin, public=sealing.public).vkey
     if as_json:
         output.write_json(
-            "init", {"root": str(folder.absolute()), "origin": origin, "vkey": vkey, "genesis": sealed.digest.hex()}
+            "init", {"root": str(folder.absolute()), "origin": origin, "vkey": vkey, "genesis": genesis.hex()}
         )
         return
     typer.echo(f"new ledger {origin} in {folder.absolute()}")
     typer.echo(f"verification key  {vkey}")
-    typer.echo(f"genesis           {sealed.digest.hex()}")
+    typer.echo(f"genesis           {genesis.hex()}")
     output.say("publish both where the ledger cannot change them; auditors pin them with verify --vkey and --genesis")
     output.say("next: rungbook grant SCORER.pub --role scorer --node NODE --key ROOT")
+
+
+def _begun(store: DirectoryStore, folder: Path, body: JsonObject) -> bytes | None:
+    """SHA-256 of the genesis of this very ledger, when it was committed and the files beside it were not written."""
+    complete = all((folder / name).exists() for name in (CONFIG, ATTRIBUTES, f"{LOCAL}/{LOCAL_CONFIG}"))
+    if complete or store.read_checkpoint() is None:
+        return None
+    try:
+        raw = store.read_receipt(0)
+        same = decode_receipt(raw).statement.predicate.get("genesis") == body
+    except (MissingReceiptError, MalformedError):
+        return None  # another ledger, or a damaged one: creating it will say so
+    return file_digest(raw) if same else None
 
 
 def _key_set(keys: list[PublicKey], threshold: int) -> JsonObject:
@@ -115,7 +133,7 @@ def _check_separate(sealing: PrivateKey, roots: list[PrivateKey]) -> None:
 
 def _write_files(folder: Path, origin: str, ledger_key: Path) -> None:
     config = folder / CONFIG
-    attributes = folder / ".gitattributes"
+    attributes = folder / ATTRIBUTES
     local = folder / LOCAL / LOCAL_CONFIG
     with storage_errors("write", folder):
         if not config.exists():

@@ -117,6 +117,27 @@ def test_init_refuses_a_folder_that_holds_a_ledger_and_leaves_it(desk: Desk) -> 
     assert {path: path.read_bytes() for path in desk.root.rglob("*") if path.is_file()} == before
 
 
+@pytest.mark.parametrize("missing", ["rungbook.toml", ".gitattributes", ".rungbook/local.toml"])
+def test_init_that_was_interrupted_behind_its_commit_is_finished_by_the_same_command(
+    empty_desk: Desk, missing: str
+) -> None:
+    first = init(empty_desk)
+    whole = {path: path.read_bytes() for path in empty_desk.root.rglob("*") if path.is_file()}
+    (empty_desk.root / missing).unlink()
+    again = init(empty_desk)
+    assert (again.status, again.out) == (OK, first.out)
+    assert {path: path.read_bytes() for path in empty_desk.root.rglob("*") if path.is_file()} == whole
+    assert init(empty_desk).code() == "E_LEDGER_EXISTS"
+
+
+def test_another_ledger_is_not_finished(desk: Desk) -> None:
+    (desk.root / "rungbook.toml").unlink()
+    assert init(desk, origin="example.org/other").code() == "E_LEDGER_EXISTS"
+    desk.receipt(0).write_bytes(b"{}\n")
+    assert init(desk).code() == "E_LEDGER_EXISTS"
+    assert not (desk.root / "rungbook.toml").exists()
+
+
 def test_one_key_cannot_be_root_and_ledger(empty_desk: Desk) -> None:
     done = init(empty_desk, roots=("root", "ledger"))
     assert (done.status, done.code()) == (REFUSED, "E_SAME_KEY")
