@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from decimal import Decimal
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from ledger import schema
 from ledger.kinds import check_body
 from ledger.rule import read_rule
 from ledger.scoring.replay import Replay
+from ledger.scoring.rung import Slot, read_slot
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,6 +25,9 @@ BANDS = [("xl", "0.18"), ("l", "0.1"), ("m", "0.06"), ("s", "0.035"), ("xs", "0.
 DECODE = {"project": "p", "node": "n1", "quant": "q8", "context": 512, "metric": "decode_tok_s"}
 PREFILL = DECODE | {"metric": "prefill_tok_s"}
 NS = 10**9
+PARITY = {"top1_min": "0.9", "kl_max": "0.05", "kl_prefer": "0.02"}
+GUARD = {"metric": "decode_tok_s", "context": 512, "tolerance": "0.01"}
+PREFILL_SLOT, DECODE_SLOT = read_slot(PREFILL), read_slot(DECODE)
 
 
 def rule_body(**members: Any) -> JsonObject:  # noqa: ANN401 - members of any kind
@@ -192,3 +197,9 @@ def verdict_of(rule: Rule, kind: str, body: JsonObject, *, attested: bool = True
     """The verdict on one body in an empty history."""
     fold = Fold(rule)
     return fold.verdict(fold.add(kind, body, attested=attested))
+
+
+def frontier_of(fold: Fold, slot: Slot = PREFILL_SLOT) -> Fraction | None:
+    """Value of the frontier of a slot, rounded to whole units; none without one."""
+    best = fold.history.slots[slot].frontier.best
+    return None if best is None else Fraction(round(best.figure.value))
