@@ -62,7 +62,7 @@ def read_rule_file(path: Path) -> Rule:
         schema.validate("rule-input", body)
         return read_rule(body)
     except (MalformedError, RefusedError) as err:
-        raise err.at(where=f"{path} ") from err
+        raise type(err)(err.code, err.message, where=f"{path} {err.where}".strip()) from err
 
 
 def adopted_rules(log: VerifiedLog) -> list[tuple[int, Rule]]:
