@@ -177,7 +177,8 @@ class _Judge:
             return Bound("REJECT", "E_REVIEW_REJECTED", "maintainers reviewed the value and rejected it")
         doubt = self._implausible()
         if doubt is None:
-            self.note("plausibility", "pass" if self.rule.ceiling or self.rule.wall_over else "absent")
+            asked = self.rule.ceiling or self.rule.wall_over or self.rule.wall_under
+            self.note("plausibility", "pass" if asked else "absent")
             return None
         if self.context.review == "accepted" or "plausibility" in self.context.waived:
             self.note("plausibility", "waived", doubt=doubt.detail)

@@ -157,22 +157,22 @@ class Replay:
         best: dict[tuple[Slot, str], Holding | None] = {}
         for guard in rule.guards:
             slot = rung.slot.beside(guard.metric, guard.context)
-            pool = self._slots[slot].passes if guard.role == "guard" else self._slots[slot].frontier
-            best[slot, guard.role] = pool.best
+            pools = self._slots[slot].passes if guard.role == "guard" else self._slots[slot].frontier
+            best[slot, guard.role] = pools.best_under(rule.statistic)
         return Context(
             basis=self._basis(rung, rule),
             reference=reference,
             reference_problem=problem,
             guard_bases={key: (item.figure, item.receipt) for key, item in best.items() if item},
             noise=state.noise_floor,
-            flags=environment_flags(rung, state.frontier.best),
+            flags=environment_flags(rung, state.frontier.best_under(rule.statistic)),
         )
 
     def _basis(self, rung: Rung, rule: Rule) -> Basis:
         main = rung.figures.get("main")
         if rule.recorded:
             return Basis(used=rung.recorded, measured=main, source="recorded" if rung.recorded else "")
-        best = self._slots[rung.slot].frontier.best
+        best = self._slots[rung.slot].frontier.best_under(rule.statistic)
         if best is None:
             return Basis(used=main, receipt=rung.index if main else None, measured=main, source="main" if main else "")
         if main is not None and _beats(rung.slot, main, best.figure, rule.agree):
@@ -190,6 +190,8 @@ class Replay:
         figure = rung.figures.get("reference")
         if rung.evidence != "attested" or figure is None or figure.reps < LEAST_REPS:
             return None, f"receipt {index} holds no attested reference of at least {LEAST_REPS} repetitions"
+        if rung.statistic != rule.statistic:
+            return None, f"receipt {index} was read as a {rung.statistic}, the rule takes the {rule.statistic}"
         if (rung.slot.node, rung.slot.metric, rung.slot.context) != (slot.node, slot.metric, slot.context):
             return None, f"receipt {index} measured {rung.slot}, not {slot}"
         return figure, ""

@@ -95,6 +95,7 @@ class Rung:
         same_settings: whether main and candidate ran with the same settings.
         environment: facts of the node that must not change under a pin.
         noise: relative spread over all repetitions of a noise round.
+        statistic: how the records of a repetition were summed up; empty for an imported figure.
         windows: per repetition, the share of its wall-clock time that its samples account for.
     """
 
@@ -113,6 +114,7 @@ class Rung:
     same_settings: bool = False
     environment: Mapping[str, str] = field(default_factory=dict)
     noise: Fraction | None = None
+    statistic: str = ""
     windows: tuple[Fraction, ...] = ()
 
 
@@ -170,6 +172,7 @@ def read_round(index: int, digest: str, body: JsonObject, *, attested: bool, sta
         same_settings=all(each == settings[0] for each in settings),
         environment=_environment(body),
         noise=_noise(facts, slot) if body["purpose"] == "noise" else None,
+        statistic=statistic,
         windows=tuple(_windows(body)),
     )
 

@@ -32,6 +32,7 @@ class Holding:
         commit: commit of that arm; empty when unknown.
         evidence: ``attested``, ``measured`` or ``imported``.
         environment: facts of the node in that session.
+        statistic: how the records of a repetition were summed up; empty for an imported figure.
     """
 
     receipt: int
@@ -41,6 +42,7 @@ class Holding:
     commit: str
     evidence: str
     environment: Mapping[str, str]
+    statistic: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +81,46 @@ class Pool:
 
 
 @dataclass(slots=True)
+class Pools:
+    """Figures of a slot by statistic: a mean and a median of the same records are never compared.
+
+    Attributes:
+        slot: which.
+        by_statistic: a pool for each statistic that a rule ever asked for.
+        latest: statistic of the figure that came last; what is shown is of it.
+    """
+
+    slot: Slot
+    by_statistic: dict[str, Pool] = field(default_factory=dict)
+    latest: str = ""
+
+    @property
+    def best(self) -> Holding | None:
+        """The best under the latest statistic."""
+        return self.best_under(self.latest)
+
+    @property
+    def items(self) -> list[Holding]:
+        """Every figure that is in."""
+        return [item for pool in self.by_statistic.values() for item in pool.items]
+
+    def best_under(self, statistic: str) -> Holding | None:
+        """The best under a statistic."""
+        pool = self.by_statistic.get(statistic)
+        return pool.best if pool else None
+
+    def add(self, item: Holding) -> bool:
+        """Take a figure in; returns whether it is the new best under its statistic."""
+        self.latest = item.statistic
+        return self.by_statistic.setdefault(item.statistic, Pool(self.slot)).add(item)
+
+    def remove(self, receipt: int, arm: str = "") -> bool:
+        """Drop what a receipt gave, or one arm of it; returns whether a best has changed."""
+        changed = [pool.remove(receipt, arm) for pool in self.by_statistic.values()]  # all of them, not up to the first
+        return any(changed)
+
+
+@dataclass(slots=True)
 class SlotState:
     """One slot.
 
@@ -93,15 +135,15 @@ class SlotState:
     """
 
     slot: Slot
-    frontier: Pool = field(init=False)
-    passes: Pool = field(init=False)
-    measured: Pool = field(init=False)
+    frontier: Pools = field(init=False)
+    passes: Pools = field(init=False)
+    measured: Pools = field(init=False)
     references: list[Holding] = field(default_factory=list)
     noise: dict[int, Fraction] = field(default_factory=dict)
     moves: list[Move] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.frontier, self.passes, self.measured = Pool(self.slot), Pool(self.slot), Pool(self.slot)
+        self.frontier, self.passes, self.measured = Pools(self.slot), Pools(self.slot), Pools(self.slot)
 
     @property
     def noise_floor(self) -> Fraction | None:
@@ -149,6 +191,7 @@ def holding(rung: Rung, since: int, arm: str, figure: Figure) -> Holding:
         commit=rung.commits.get(arm, ""),
         evidence=rung.evidence,
         environment=rung.environment,
+        statistic=rung.statistic,
     )
 
 

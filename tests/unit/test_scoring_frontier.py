@@ -241,3 +241,39 @@ class TestRulingsInAnyNumber:
         first = fold.rule_on(index, "void")
         fold.rule_on(index, "void")
         assert fold.judged(index).gone_at == first
+
+
+class TestStatistics:
+    def test_a_rule_with_another_statistic_does_not_inherit_a_frontier_of_the_first(self) -> None:
+        def skewed(name: str, main: int, candidate: int) -> Any:  # noqa: ANN401 - a round body
+            body = scored_body(name, [candidate] * 2, [main] * 2)
+            for rep in body["reps"]:
+                wall = rep["records"]["wall_ns"][0]
+                rep |= {"wall_ns": 40 * wall}
+                rep["records"] = {"prompt_tokens": [512] * 3, "wall_ns": [wall, wall, 30 * wall]}
+            return body
+
+        fold = Fold()
+        fold.add("rule", make_rule(statistic="median").body)
+        fold.add("round", skewed("a", 1000, 1000))
+        fold.add("rule", make_rule(name="by-mean", statistic="mean").body)
+        index = fold.add("round", skewed("b", 1000, 1100))
+        # The mean of main is a third less than its median: held against the median, nothing would ever be a gain.
+        assert fold.verdict(index).label == "l"
+        best = fold.history.slots[PREFILL_SLOT].frontier
+        assert (best.best_under("median") or best.best) is not best.best_under("mean")
+        assert {item.statistic for item in best.items} == {"median", "mean"}
+
+    def test_a_denominator_is_read_as_its_rule_reads(self) -> None:
+        fold = Fold()
+        fold.add("rule", make_rule(statistic="median").body)
+        reference = scored_body("ref", [400] * 3, None, purpose="reference", parity=[])
+        reference["arms"][0]["role"] = "reference"
+        for rep in reference["reps"]:
+            rep["arm"] = "reference"
+        at = fold.add("round", reference)
+        for statistic, code in (("mean", "E_DENOMINATOR"), ("median", "")):
+            rule = make_rule(name=statistic, statistic=statistic, denominator={"receipt": f"{at:064x}"})
+            fold.add("rule", rule.body)
+            index = fold.add("round", scored_body(f"r-{statistic}", [1300, 1300], [1000, 1000]))
+            assert fold.verdict(index).code == code
