@@ -25,7 +25,7 @@ CONFIG = "rungbook.toml"
 LOCAL_CONFIG = "local.toml"
 LEDGER_KEY_VARIABLE = "RUNGBOOK_LEDGER_KEY"
 PASSPHRASE_VARIABLE = "RUNGBOOK_PASSPHRASE"  # noqa: S105 - the name of a variable, not a secret
-LEDGER_PASSPHRASE_VARIABLE = "RUNGBOOK_LEDGER_PASSPHRASE"  # noqa: S105 - as above
+LEDGER_PASSPHRASE_VARIABLE = "RUNGBOOK_LEDGER_PASSPHRASE"  # noqa: S105 - the name of a variable, not a secret
 
 _KEY_FILE_LIMIT = 1 << 16
 _INPUT_LIMIT = 32 << 20
@@ -82,7 +82,7 @@ def open_anchor(key: NoteKey) -> FileAnchor:
     """The memory of what this user signed with a ledger's key."""
     from platformdirs import user_state_path  # noqa: PLC0415 - only writers need it
 
-    from ledger.store.anchor import FileAnchor  # noqa: PLC0415 - as above
+    from ledger.store.anchor import FileAnchor  # noqa: PLC0415 - only writers need it
 
     return FileAnchor(user_state_path("rungbook"), key.vkey)
 

@@ -12,7 +12,7 @@ from ledger.canonical import JsonObject, parse_json
 from ledger.errors import MalformedError, RefusedError
 from ledger.ingest import find_adapter
 from ledger.ingest.build import SLOT_AXES, RoundOptions, Run, build_round
-from ledger.round import check_round
+from ledger.kinds import check_body
 from ledger.schema import validate
 from ledger.strict import parse_digest
 
@@ -73,21 +73,21 @@ def read_rounds(files: Sequence[Path], options: ToolOptions, config: Config) -> 
 
 def _read_round(path: Path) -> JsonObject:
     body = parse_json(read_input(path), what=str(path))
-    check_body(body, str(path))
+    _check_round(body, str(path))
     return dict(body)
 
 
-def check_body(body: object, what: str) -> None:
+def _check_round(body: object, what: str) -> None:
     """Check a round before it is signed.
 
     Raises:
         MalformedError: ``E_SCHEMA`` or ``E_DOMAIN``.
-        RefusedError: see `ledger.round.check_round`.
+        RefusedError: see `ledger.kinds.check_body`.
     """
     try:
         validate("round-input", body)
         if isinstance(body, dict):
-            check_round(body)
+            check_body("round", body)
     except (MalformedError, RefusedError) as err:
         raise type(err)(err.code, err.message, where=f"{what} {err.where}".strip()) from err
 
@@ -117,7 +117,7 @@ def _build_from_tool(files: Sequence[Path], options: ToolOptions, config: Config
             extra=_read_extra(options.extra) if options.extra else {},
         ),
     )
-    check_body(built.body, "round")
+    _check_round(built.body, "round")
     return built.body, built.notes
 
 

@@ -56,6 +56,11 @@ def table(rows: Sequence[Sequence[str]], *, right: frozenset[int] = frozenset())
     return "\n".join(lines)
 
 
+def receipts(number: int) -> str:
+    """A number of receipts in words."""
+    return f"{number} receipt" + ("" if number == 1 else "s")
+
+
 def write_csv(rows: Sequence[Sequence[str]]) -> None:
     """Rows as CSV (RFC 4180); the first row is the head."""
     import csv  # noqa: PLC0415 - few commands need it

@@ -42,7 +42,7 @@ def step_chart(history: History, rungs: Sequence[Judged], notes: Mapping[int, st
         )
     try:
         import matplotlib as mpl  # noqa: PLC0415 - slow to import, and optional
-        from matplotlib.figure import Figure  # noqa: PLC0415 - as above
+        from matplotlib.figure import Figure  # noqa: PLC0415 - slow to import, and optional
     except ImportError as err:
         raise PolicyError("E_PLOT", "drawing needs matplotlib: install rungbook[plot]", where="--plot") from err
     with mpl.rc_context({"svg.hashsalt": "rungbook", "svg.fonttype": "none"}):
@@ -67,7 +67,7 @@ def _draw(axes: Axes, slot: Slot, history: History, rungs: Sequence[Judged], not
             name = "attested" if attested else "only measured or imported"
             (line,) = axes.plot(list(shown), list(shown.values()), "o", color="tab:blue", label=name)
             line.set_markerfacecolor(face)
-    stopped = [item.rung.index for item in rungs if item.verdict and item.verdict.is_stopped]
+    stopped = [item.rung.index for item in rungs if item.is_stopped]
     if stopped:
         at_the_foot = axes.get_xaxis_transform()
         axes.plot(stopped, [0.03] * len(stopped), "x", color="tab:red", transform=at_the_foot, label="rejected")
@@ -100,7 +100,4 @@ def _draw_frontier(axes: Axes, slot: Slot, history: History, rungs: Sequence[Jud
 
 
 def _height(item: Judged) -> float | None:
-    if item.verdict is not None and item.verdict.is_stopped:
-        return None
-    figure = item.rung.figures.get("candidate") or item.rung.figures.get("main")
-    return float(figure.value) if figure else None
+    return float(item.shown.value) if item.shown else None

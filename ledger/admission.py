@@ -196,8 +196,10 @@ class State:
 
     def _figure_of(self, digest: str, where: str) -> int:
         """Index of the figure that a ruling names."""
-        raw = bytes.fromhex(digest)
-        index = self.digests.index(raw) if raw in self.digests else -1
+        try:
+            index = self.digests.index(bytes.fromhex(digest))
+        except ValueError:
+            index = -1
         if index not in self.figures.values():
             raise RefusedError("E_RULING_TARGET", f"{digest} is no round and no imported figure here", where=where)
         return index

@@ -24,14 +24,14 @@ ORIGIN_KINDS = frozenset({"keys", "ruling", "rescore"})
 FIGURE_KINDS = frozenset({"round", "imported"})
 """Kinds that carry a figure of a slot and have an id of their own."""
 
-_RULING_MEMBERS = {
+RULINGS = {
     "void": set[str](),
     "supersede": {"by"},
     "review": {"outcome"},
     "merged": {"commit"},
     "waiver": {"gate"},
 }
-_OPTIONAL = {"by", "outcome", "commit", "gate"}
+"""Actions of a ruling, each with the members that it takes and no other."""
 
 
 def ledger_subject(origin: str) -> Subject:
@@ -63,7 +63,7 @@ def check_body(kind: str, body: JsonObject) -> None:
 
 
 def _check_ruling(body: JsonObject) -> None:
-    needed, found = _RULING_MEMBERS[body["action"]], _OPTIONAL & body.keys()
+    needed, found = RULINGS[body["action"]], set().union(*RULINGS.values()) & body.keys()
     if found != needed:
         names = ", ".join(sorted(needed)) or "none of by, commit, gate and outcome"
         raise RefusedError("E_RULING", f"a ruling {body['action']!r} takes {names}", where="/predicate/ruling")

@@ -115,7 +115,9 @@ class VerifiedLog:
             return decode_receipt_bytes(raw)[0] if self.mode == "full" else decode_receipt(raw)
 
     def root_at(self, size: int) -> bytes:
-        """Root hash of the first `size` receipts."""
+        """Root hash of the first `size` receipts, of which there are at least so many."""
+        if size == len(self.entries):
+            return self.checkpoint.root
         return Tree(entry.digest for entry in self.entries[:size]).root()
 
     def of_kind(self, kind: str) -> list[int]:

@@ -57,7 +57,7 @@ def sparkinfer_log(
     found = find_ledger(ledger)
     runs = read_log(folder, attest=_check_quote)
     signers = [load_private_key(path) for path in key]
-    known = _sealed_before(found, runs, {key.public.keyid for key in signers})
+    known = _sealed_before(found, runs, {signer.public.keyid for signer in signers})
     drafts = [Draft(kind="imported", body=run.body, signers=signers) for run in runs if run.body["id"] not in known]
     new = iter(found.writer(ledger_key, lock_timeout).append(drafts) if drafts else ())
     sealed = [known.get(run.body["id"]) or next(new) for run in runs]

@@ -17,9 +17,10 @@ from ledger import receipt as receipt_format
 from ledger.canonical import JsonObject
 from ledger.errors import LedgerError, MalformedError, PolicyError, RefusedError
 from ledger.examine import check_form, examine
+from ledger.kinds import check_body
 from ledger.receipt import Receipt
-from ledger.round import check_round
 from ledger.rule import AXES, rule_digest
+from ledger.scoring.facts import facts_to_json, round_facts
 from ledger.statement import export_envelope
 from ledger.verified import VerifiedLog
 from ledger.verify import verify
@@ -142,8 +143,6 @@ def show(
     as_json: JsonOption = False,
 ) -> None:
     """Show one receipt: who signed it with which role, and for a round the facts computed from its raw records."""
-    from ledger.scoring.facts import facts_to_json, round_facts  # noqa: PLC0415 - fractions are slow to import
-
     opened = _open(ledger)
     index = opened.find(reference)
     receipt = opened.receipt(index)
@@ -182,7 +181,7 @@ def _sound_round(receipt: Receipt) -> JsonObject | None:
         return None
     try:
         check_form(statement)
-        check_round(statement.body)
+        check_body("round", statement.body)
     except (MalformedError, RefusedError):
         return None
     return statement.body

@@ -13,11 +13,9 @@ from cli.status import reports_errors
 from ledger.canonical import JsonObject
 from ledger.draft import Draft
 from ledger.errors import RefusedError
-from ledger.kinds import check_body
+from ledger.kinds import RULINGS, check_body
 from ledger.log import LOCK_TIMEOUT_S
 from ledger.verify import verify
-
-ACTIONS = ("void", "supersede", "review", "merged", "waiver")
 
 
 def register(app: typer.Typer) -> None:
@@ -27,7 +25,7 @@ def register(app: typer.Typer) -> None:
 
 @reports_errors
 def ruling(
-    action: Annotated[str, typer.Argument(metavar="ACTION", help=f"{', '.join(ACTIONS)}.")],
+    action: Annotated[str, typer.Argument(metavar="ACTION", help=f"{', '.join(RULINGS)}.")],
     reference: Annotated[str, typer.Argument(metavar="REF", help="Receipt: index, or start of its SHA-256.")],
     *,
     reason: Annotated[str, typer.Option(metavar="TEXT", help="Why; kept in the receipt.")],
@@ -46,8 +44,8 @@ def ruling(
 
     The receipt itself stays: the ruling counts from its own index on. Signed by maintainers.
     """
-    if action not in ACTIONS:
-        raise RefusedError("E_RULING", f"there is no ruling {action!r}; known: {', '.join(ACTIONS)}", where="ACTION")
+    if action not in RULINGS:
+        raise RefusedError("E_RULING", f"there is no ruling {action!r}; known: {', '.join(RULINGS)}", where="ACTION")
     found = find_ledger(ledger)
     log = verify(found.store, mode="quick").require_log()
     body: JsonObject = {"action": action, "receipt": log.entries[log.find(reference)].digest.hex(), "reason": reason}

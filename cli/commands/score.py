@@ -23,7 +23,6 @@ from ledger.scoring.facts import decimal_text, reading_text
 from ledger.scoring.pins import Pin
 from ledger.scoring.pins import pins as all_pins
 from ledger.scoring.replay import SCORED, History, Judged
-from ledger.scoring.rung import Figure, Slot
 from ledger.scoring.slots import Holding
 from ledger.scoring.verdict import verdict_to_json
 
@@ -68,7 +67,7 @@ def frontier(
         [
             str(state.slot),
             _value(state.frontier.best),
-            _unit(state.slot),
+            state.slot.unit,
             _receipt(state.frontier.best),
             state.frontier.best.commit[:12] if state.frontier.best else "",
             str(len(state.moves)),
@@ -154,7 +153,7 @@ def ladder(
 
 def _rung_row(item: Judged) -> list[str]:
     rung, verdict = item.rung, item.verdict
-    basis, shown = item.context.basis.used if item.context else None, _shown(item)
+    basis, shown = item.context.basis.used if item.context else None, item.shown
     return [
         str(rung.index),
         str(rung.slot),
@@ -166,13 +165,6 @@ def _rung_row(item: Judged) -> list[str]:
         f"{verdict.gain_share:+.2%}" if verdict and verdict.gain else "",
         _notes(item),
     ]
-
-
-def _shown(item: Judged) -> Figure | None:
-    """The figure that may be shown: never one that was rejected or is under review."""
-    if item.verdict is not None and item.verdict.is_stopped:
-        return None
-    return item.rung.figures.get("candidate") or item.rung.figures.get("main")
 
 
 def _notes(item: Judged) -> str:
@@ -189,7 +181,7 @@ def _notes(item: Judged) -> str:
 
 
 def _rung_json(item: Judged) -> JsonObject:
-    rung, context, shown = item.rung, item.context, _shown(item)
+    rung, context, shown = item.rung, item.context, item.shown
     return {
         "index": rung.index,
         "sha256": rung.digest,
@@ -265,12 +257,6 @@ def _short(value: Fraction) -> str:
 
 def _receipt(item: Holding | None) -> str:
     return str(item.receipt) if item else ""
-
-
-def _unit(slot: Slot) -> str:
-    from ledger.metrics import METRICS  # noqa: PLC0415 - one look-up
-
-    return METRICS[slot.metric].unit
 
 
 def _print_rows(rows: Sequence[Sequence[str]], *, right: frozenset[int], as_csv: bool) -> None:

@@ -1,7 +1,4 @@
-"""``rungbook views`` and ``rungbook sql``: the ledger as tables, made from verified receipts and thrown away at will.
-
-SQL is imported inside the functions: it takes longer to import than most commands take.
-"""
+"""``rungbook views`` and ``rungbook sql``: the ledger as tables, made from verified receipts, thrown away at will."""
 
 from __future__ import annotations
 
@@ -10,15 +7,11 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from cli import output
-from cli.context import Ledger, find_ledger
-from cli.history import open_log
 from cli.options import CsvOption, JsonOption, LedgerOption
 from cli.status import OK, REFUTED, UNAVAILABLE, reports_errors
-from ledger.errors import StorageError
 
 if TYPE_CHECKING:
     from ledger.views.build import ViewStatus
-    from ledger.views.query import Answer
 
 UrlOption: TypeAlias = Annotated[
     str,
@@ -44,51 +37,26 @@ _SQL_EXAMPLE = 'Example: rungbook sql "SELECT receipt, label, value FROM ladder 
 @reports_errors
 def rebuild(*, url: UrlOption = "", ledger: LedgerOption = None, as_json: JsonOption = False) -> None:
     """Verify the ledger and make the tables anew, in place of those that are there."""
-    from ledger.views.build import rebuild as build  # noqa: PLC0415 - see above
-    from ledger.views.database import discard_sqlite, open_database  # noqa: PLC0415 - see above
+    from cli import tables  # noqa: PLC0415 - SQL takes longer to import than most commands take
 
-    found = find_ledger(ledger)
-    log = open_log(found)
-    where = url or _own_url(found)
-    if not url:
-        found.store.prepare_local()
-    try:
-        made = build(open_database(where, "create"), log)
-    except StorageError as err:
-        if err.code != "E_VIEWS_CORRUPT":
-            raise
-        if url:
-            raise StorageError(
-                err.code, "this file is no database that can be read: remove it first", where="--url"
-            ) from err
-        discard_sqlite(where)
-        made = build(open_database(where, "create"), log)
-    _print_status(made, "built", as_json=as_json)
+    _print_status(tables.rebuild(ledger, url), "built", as_json=as_json)
 
 
 @reports_errors
 def extend(*, url: UrlOption = "", ledger: LedgerOption = None, as_json: JsonOption = False) -> None:
     """Verify the ledger and add to the tables what they lack."""
-    from ledger.views.build import extend as bring_up_to_date  # noqa: PLC0415 - see above
-    from ledger.views.build import status as look  # noqa: PLC0415 - see above
-    from ledger.views.database import open_database  # noqa: PLC0415 - see above
+    from cli import tables  # noqa: PLC0415 - SQL takes longer to import than most commands take
 
-    found = find_ledger(ledger)
-    log = open_log(found)
-    engine = open_database(url or _own_url(found), "write")
-    before = bring_up_to_date(engine, log)
-    _print_status(look(engine, log), f"{_count(before.behind)} added", as_json=as_json)
+    state, added = tables.extend(ledger, url)
+    _print_status(state, f"{output.receipts(added)} added", as_json=as_json)
 
 
 @reports_errors
 def status(*, url: UrlOption = "", ledger: LedgerOption = None, as_json: JsonOption = False) -> None:
     """Verify the ledger and say whether the tables were made from it. Status 3 when from another history."""
-    from ledger.views.build import status as look  # noqa: PLC0415 - see above
-    from ledger.views.database import open_database  # noqa: PLC0415 - see above
+    from cli import tables  # noqa: PLC0415 - SQL takes longer to import than most commands take
 
-    found = find_ledger(ledger)
-    log = open_log(found)
-    state = look(open_database(url or _own_url(found), "write"), log)
+    state = tables.status(ledger, url)
     _print_status(state, _WORDS[state.state], as_json=as_json)
     code = {"fresh": OK, "behind": OK, "fork": REFUTED}.get(state.state, UNAVAILABLE)
     if code != OK:
@@ -118,10 +86,9 @@ def sql(
 
     Tables: receipts, rounds, arms, reps, facts, verdicts, frontier, pins, findings, ladder, stamp.
     """
-    from ledger.views.query import check_sql  # noqa: PLC0415 - see above
+    from cli import tables  # noqa: PLC0415 - SQL takes longer to import than most commands take
 
-    check_sql(statement)
-    answer = _ask(find_ledger(ledger), url, statement)
+    answer = tables.query(ledger, url, statement)
     if as_json:
         output.write_json("sql", {"columns": answer.columns, "rows": answer.rows})
         return
@@ -132,32 +99,6 @@ def sql(
     numeric = {at for at in range(len(answer.columns)) if all(not isinstance(row[at], str) for row in answer.rows)}
     shown = [[_printable(cell) for cell in row] for row in (answer.columns, *rows)]
     typer.echo(output.table(shown, right=frozenset(numeric)))
-
-
-def _ask(found: Ledger, url: str, statement: str) -> Answer:
-    from ledger.views.build import extend as bring_up_to_date  # noqa: PLC0415 - see above
-    from ledger.views.build import status as look  # noqa: PLC0415 - see above
-    from ledger.views.database import open_database  # noqa: PLC0415 - see above
-    from ledger.views.query import ask  # noqa: PLC0415 - see above
-
-    where = url or _own_url(found)
-    engine = open_database(where, "write")
-    log = open_log(found)
-    state = look(engine, log)
-    if (state.tree_size or 0) > len(log.entries):  # another process may have appended and extended in between
-        log = open_log(found)
-        state = look(engine, log)
-    state.require()
-    if state.behind:
-        bring_up_to_date(engine, log)
-        output.notice(f"the views lacked {_count(state.behind)} and were brought up to date")
-    return ask(open_database(where, "read"), log, statement)
-
-
-def _own_url(found: Ledger) -> str:
-    from ledger.views.database import default_url  # noqa: PLC0415 - see above
-
-    return default_url(found.store.local)
 
 
 def _print_status(state: ViewStatus, words: str, *, as_json: bool) -> None:
@@ -172,12 +113,8 @@ def _print_status(state: ViewStatus, words: str, *, as_json: bool) -> None:
             },
         )
         return
-    size = "" if state.tree_size is None else f"{_count(state.tree_size)}, root {state.root_hash}: "
+    size = "" if state.tree_size is None else f"{output.receipts(state.tree_size)}, root {state.root_hash}: "
     typer.echo(size + words)
-
-
-def _count(receipts: int) -> str:
-    return f"{receipts} receipt" + ("" if receipts == 1 else "s")
 
 
 def _printable(cell: str) -> str:

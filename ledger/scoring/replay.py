@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 SCORED = ("score", "imported")
 """Purposes of what can be a rung. Noise and reference rounds are measured for other rungs."""
 
+_REPLAYED_KINDS = FIGURE_KINDS | {"rule", "ruling"}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
@@ -59,6 +61,18 @@ class Judged:
     def stands(self) -> bool:
         """Whether no ruling has taken it out."""
         return self.gone_at is None
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether it is rejected or under review, so that its candidate's speed is a diagnostic."""
+        return _is_stopped(self.verdict)
+
+    @property
+    def shown(self) -> Figure | None:
+        """The figure that anybody may be shown: the candidate's, else main's; none while it is stopped."""
+        if self.is_stopped:
+            return None
+        return self.rung.figures.get("candidate") or self.rung.figures.get("main")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,17 +104,11 @@ def replay(log: VerifiedLog, rules: Sequence[Rule] = (), *, as_of: int | None = 
         ValueError: the log was verified quickly only, or is shorter than `as_of`.
         VerificationError: a file has changed since it was verified.
     """
-    if log.mode != "full":
-        raise ValueError("a replay needs a ledger that was verified in full")
     size = len(log.entries) if as_of is None else as_of
     if not 0 <= size <= len(log.entries):
         raise ValueError(f"{size} receipts of {len(log.entries)}")
     fold = Replay(rules)
-    for index in range(size):
-        entry = log.entries[index]
-        if entry.kind in FIGURE_KINDS or entry.kind in ("rule", "ruling"):
-            body = log.receipt(index).statement.body
-            fold.feed(index, entry.kind, body, digest=entry.digest.hex(), attested=entry.attested)
+    fold.read(log, range(size))
     return fold.history(size)
 
 
@@ -113,6 +121,21 @@ class Replay:
         self._slots = Slots()
         self._judged: dict[int, Judged] = {}
         self._by_digest: dict[str, int] = {}
+
+    def read(self, log: VerifiedLog, indices: range) -> None:
+        """Take in receipts of a ledger: those that follow what was read before.
+
+        Raises:
+            ValueError: the log was verified quickly only.
+            VerificationError: a file has changed since it was verified.
+        """
+        if log.mode != "full":
+            raise ValueError("a replay needs a ledger that was verified in full")
+        for index in indices:
+            entry = log.entries[index]
+            if entry.kind in _REPLAYED_KINDS:
+                body = log.receipt(index).statement.body
+                self.feed(index, entry.kind, body, digest=entry.digest.hex(), attested=entry.attested)
 
     def feed(self, index: int, kind: str, body: JsonObject, *, digest: str, attested: bool) -> None:
         """Take in a receipt of kind ``rule``, ``round``, ``imported`` or ``ruling``."""

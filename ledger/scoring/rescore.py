@@ -76,14 +76,10 @@ def compare(before: History, after: History) -> list[Rescored]:
     """
     pairs = zip(before.judged, after.judged, strict=True)
     return [
-        Rescored(judged=new, before=_side(old), after=_side(new), stopped=_stops(old) or _stops(new))
+        Rescored(judged=new, before=_side(old), after=_side(new), stopped=old.is_stopped or new.is_stopped)
         for old, new in pairs
         if old.verdict is not None or new.verdict is not None
     ]
-
-
-def _stops(judged: Judged) -> bool:
-    return judged.verdict is not None and judged.verdict.is_stopped
 
 
 def _side(judged: Judged) -> Side | None:

@@ -37,6 +37,11 @@ class Slot(NamedTuple):
         return f"{self.project} · {self.node} · {self.quant} · {self.context} · {self.metric}"
 
     @property
+    def unit(self) -> str:
+        """Unit of the metric, for reading."""
+        return METRICS[self.metric].unit
+
+    @property
     def lower_is_better(self) -> bool:
         """Whether less is an improvement."""
         return METRICS[self.metric].better == "lower"

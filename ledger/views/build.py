@@ -13,7 +13,6 @@ from sqlalchemy import bindparam, delete, insert, inspect, select, text
 
 from ledger import __version__
 from ledger.errors import PolicyError, RefusedError, VerificationError
-from ledger.merkle import Tree
 from ledger.scoring.replay import SCORED
 from ledger.views.database import ONLY_READS, database_errors, no_views
 from ledger.views.projection import Projection
@@ -150,18 +149,11 @@ def compare_stamp(connection: Connection, log: VerifiedLog, *, lock: bool = Fals
         return ViewStatus(state="absent")
     size, root, *made_by = row
     found = ViewStatus(state="fresh", tree_size=size, root_hash=root, behind=max(len(log.entries) - size, 0))
-    if _root_at(log, size) != root:
+    if not 0 <= size <= len(log.entries) or log.root_at(size).hex() != root:
         return replace(found, state="fork")
     if made_by != [SCHEMA_VERSION, __version__]:
         return replace(found, state="version")
     return replace(found, state="behind") if found.behind else found
-
-
-def _root_at(log: VerifiedLog, size: int) -> str:
-    """Root over the first `size` receipts, in hexadecimal; empty when there are not so many."""
-    if size == len(log.entries):
-        return log.checkpoint.root.hex()
-    return Tree(entry.digest for entry in log.entries[:size]).root().hex() if 0 <= size < len(log.entries) else ""
 
 
 def _catch_up(connection: Connection, log: VerifiedLog, since: int) -> None:

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from ledger.verified import VerifiedLog
     from ledger.views.rows import Row
 
-_REPLAYED = FIGURE_KINDS | {"rule", "ruling"}
-
 
 class Projection:
     """What is to be written to views that hold the first `since` receipts of a ledger.
@@ -40,14 +38,12 @@ class Projection:
     """
 
     def __init__(self, log: VerifiedLog, since: int = 0) -> None:
-        if log.mode != "full":
-            raise ValueError("views need a ledger that was verified in full")
         self._log = log
         self._since = since
         fold = Replay()
-        self._feed(fold, range(since))
+        fold.read(log, range(since))
         before = Scored(fold.history(since))
-        self._feed(fold, range(since, len(log.entries)))
+        fold.read(log, range(since, len(log.entries)))
         self._scored = Scored(fold.history(len(log.entries)))
         self.replaced = _changed(before.rungs, self._scored.rungs)
 
@@ -69,13 +65,6 @@ class Projection:
                 hide_stopped(table, row)
             yield table, row
         yield from self._scored.rung_rows(index, body)
-
-    def _feed(self, fold: Replay, indices: range) -> None:
-        for index in indices:
-            entry = self._log.entries[index]
-            if entry.kind in _REPLAYED:
-                body = self._log.receipt(index).statement.body
-                fold.feed(index, entry.kind, body, digest=entry.digest.hex(), attested=entry.attested)
 
 
 def _changed(before: Mapping[int, Judged], after: Mapping[int, Judged]) -> list[int]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ledger.metrics import METRICS
 from ledger.scoring.facts import approximate
 from ledger.scoring.pins import pins
 from ledger.views.rows import diagnostic, hide, number
@@ -36,7 +35,7 @@ class Scored:
     def is_stopped(self, index: int) -> bool:
         """Whether a receipt holds a rung that is rejected or under review."""
         judged = self.rungs.get(index)
-        return judged is not None and judged.verdict is not None and judged.verdict.is_stopped
+        return judged is not None and judged.is_stopped
 
     def rung_rows(self, index: int, body: JsonObject) -> Iterator[tuple[str, Row]]:
         """Rows of the rung in a receipt, each with the name of its table. Faults of the import count as findings."""
@@ -59,8 +58,8 @@ class Scored:
             **rung.slot._asdict(),
             "evidence": rung.evidence,
             "measured_at": body["at"] if "at" in body else min(rep["started_at"] for rep in body["reps"]),
-            "unit": METRICS[rung.slot.metric].unit,
-            "better": METRICS[rung.slot.metric].better,
+            "unit": rung.slot.unit,
+            "better": "lower" if rung.slot.lower_is_better else "higher",
             "arm": arm,
             **_figure("value", figure),
             "reps": figure.reps if figure else None,

@@ -150,6 +150,17 @@ def test_a_round_that_cannot_be_names_the_file_and_the_place(desk: Desk) -> None
     assert done["where"] == f"{desk.root / 'round-0.json'} /reps/1/wall_ns"
 
 
+@pytest.mark.parametrize("command", ["append", "attest"])
+def test_an_impossible_parity_is_refused_before_it_is_signed(desk: Desk, command: str) -> None:
+    parity = [{"arm": "main", "depth": 512, "trials": 64, "top1": "90"}]
+    path = write_round(desk.root, parity=parity)
+    error = desk.run(command, path, "--key", desk.key("scorer"), "--json", status=REFUSED).document("error")["error"]
+    assert (error["class"], error["code"]) == ("RefusedError", "E_PARITY_RANGE")
+    assert error["where"] == f"{path} /parity/0/top1"
+    assert desk.size == 3
+    assert not list(desk.root.glob("inbox/*"))
+
+
 @pytest.mark.parametrize("text", ["[]", "3", '"round"', "null", "true"])
 def test_a_file_that_is_no_object_is_refused(desk: Desk, text: str) -> None:
     path = desk.root / "round.json"

@@ -1,0 +1,87 @@
+"""Between the commands and the views: which database, and what is done about one that is broken or behind.
+
+Everything that needs SQL stands here, so that a command which needs none does not wait for it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from cli import output
+from cli.context import find_ledger
+from cli.history import open_log
+from ledger.errors import StorageError
+from ledger.views import build
+from ledger.views.build import ViewStatus
+from ledger.views.database import default_url, discard_sqlite, open_database
+from ledger.views.query import Answer, ask, check_sql
+
+
+def rebuild(ledger: Path | None, url: str) -> ViewStatus:
+    """Verify the ledger and make its views anew. A broken file of our own is replaced, another one never.
+
+    Args:
+        ledger: folder to look from.
+        url: database; empty for the ledger's own.
+
+    Raises:
+        LedgerError: whatever `ledger.views.build.rebuild` and the verification raise.
+    """
+    found = find_ledger(ledger)
+    log = open_log(found)
+    where = url or default_url(found.store.local)
+    if not url:
+        found.store.prepare_local()
+    try:
+        return build.rebuild(open_database(where, "create"), log)
+    except StorageError as err:
+        if err.code != "E_VIEWS_CORRUPT":
+            raise
+        if url:
+            raise StorageError(
+                err.code, "this file is no database that can be read: remove it first", where="--url"
+            ) from err
+        discard_sqlite(where)
+        return build.rebuild(open_database(where, "create"), log)
+
+
+def extend(ledger: Path | None, url: str) -> tuple[ViewStatus, int]:
+    """Verify the ledger and bring its views up to date.
+
+    Returns:
+        What they are worth now, and how many receipts they lacked.
+    """
+    found = find_ledger(ledger)
+    log = open_log(found)
+    engine = open_database(url or default_url(found.store.local), "write")
+    before = build.extend(engine, log)
+    return build.status(engine, log), before.behind
+
+
+def status(ledger: Path | None, url: str) -> ViewStatus:
+    """Verify the ledger and look what its views are worth beside it."""
+    found = find_ledger(ledger)
+    log = open_log(found)
+    return build.status(open_database(url or default_url(found.store.local), "write"), log)
+
+
+def query(ledger: Path | None, url: str, statement: str) -> Answer:
+    """Ask the views, brought up to date first; a notice says so.
+
+    Raises:
+        LedgerError: whatever `ledger.views.query.check_sql` and `ask`, `extend` and the verification raise.
+    """
+    check_sql(statement)
+    found = find_ledger(ledger)
+    where = url or default_url(found.store.local)
+    engine = open_database(where, "write")
+    log = open_log(found)
+    state = build.status(engine, log)
+    if (state.tree_size or 0) > len(log.entries):  # another process may have appended and extended in between
+        log = open_log(found)
+        state = build.status(engine, log)
+    state.require()
+    if state.behind:
+        build.extend(engine, log)
+        output.notice(f"the views lacked {output.receipts(state.behind)} and were brought up to date")
+    return ask(open_database(where, "read"), log, statement)
