@@ -40,6 +40,14 @@ def unread_is_no_error() -> Iterator[None]:
         yield
         sys.stdout.flush()
     except BrokenPipeError:
+        drop_unwritten()
+
+
+def drop_unwritten() -> None:
+    """Give up what stdout cannot take: at its end the interpreter would try again, and exit with another status."""
+    try:
+        sys.stdout.flush()
+    except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from contextlib import suppress
 from typing import NoReturn, ParamSpec
 
 import typer
@@ -71,7 +72,7 @@ def reports_errors(command: Callable[_P, None]) -> Callable[_P, None]:
 def _fail(error: LedgerError, *, as_json: bool) -> NoReturn:
     status = status_of(error)
     if as_json:
-        with output.unread_is_no_error():
+        with suppress(OSError):  # the status and stderr say it too
             output.write_json(
                 "error",
                 {
@@ -85,5 +86,6 @@ def _fail(error: LedgerError, *, as_json: bool) -> NoReturn:
                     },
                 },
             )
+    output.drop_unwritten()
     output.say(f"rungbook: {error}")
     raise typer.Exit(status) from error

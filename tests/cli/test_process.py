@@ -156,15 +156,26 @@ def test_an_error_whose_object_nobody_reads_is_not_status_0(desk: Desk) -> None:
     assert "Traceback" not in done.err
 
 
-def test_a_full_disk_behind_stdout_is_not_status_0(desk: Desk) -> None:
+@pytest.mark.parametrize("words", [("log",), ("log", "--json"), ("verify",)])
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_full_disk_behind_stdout_is_not_status_0(desk: Desk, words: tuple[str, ...], unbuffered: str) -> None:
     if not FULL.exists():
         pytest.skip("there is no /dev/full here")
+    environment = {**os.environ, "PYTHONUNBUFFERED": unbuffered}  # it decides when a buffer meets the full disk
     with FULL.open("w") as full:
         done = subprocess.run(
-            [PROGRAM, "log"], cwd=desk.root, stdout=full, stderr=subprocess.PIPE, text=True, check=False
+            [PROGRAM, *words],
+            cwd=desk.root,
+            env=environment,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
         )
     assert done.returncode == UNAVAILABLE
+    assert "No space left" in done.stderr
     assert "Traceback" not in done.stderr
+    assert "Exception ignored" not in done.stderr
 
 
 # Ctrl-C.
