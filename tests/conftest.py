@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +14,17 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
 MEMORY = Path("/dev/shm")  # noqa: S108 - the folders inside it are made by tempfile
+
+
+def pytest_configure() -> None:
+    """Programs that tests start behave as from a person's shell, wherever the tests themselves were started.
+
+    A background job of a script ignores Ctrl-C, and so would all that it starts; with an unbuffered stdout a fault that
+    shows when a buffer is written at the end would not show.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    os.environ.pop("PYTHONUNBUFFERED", None)
 
 
 @pytest.fixture(autouse=True)
