@@ -9,6 +9,7 @@ only.
 from __future__ import annotations
 
 from collections import defaultdict
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from ledger.metrics import METRICS, Metric, Ratio
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from ledger.canonical import JsonObject
     from ledger.rule import Statistic
@@ -25,11 +26,29 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepFact:
-    """One repetition: the value of every record that has one, in their order, and their median."""
+    """One repetition: what its records gave.
+
+    Attributes:
+        order: place in time of the run.
+        ratios: value of every record that has one, in their order.
+        doubles: the double nearest to each.
+        median: middle value, or the mean of the two middle values.
+    """
 
     order: int
     ratios: tuple[Ratio, ...]
+    doubles: tuple[float, ...]
     median: Fraction
+
+    @property
+    def lowest(self) -> Fraction:
+        """The lowest value."""
+        return Fraction(*_at_rank(0, sorted(self.doubles), self.doubles, self.ratios))
+
+    @property
+    def highest(self) -> Fraction:
+        """The highest value."""
+        return Fraction(*_at_rank(-1, sorted(self.doubles), self.doubles, self.ratios))
 
     @property
     def values(self) -> tuple[Fraction, ...]:
@@ -85,21 +104,25 @@ def round_facts(body: JsonObject) -> list[ArmFact]:
         for name in rep["metrics"]:
             ratios = _record_ratios(METRICS[name], rep["records"])
             if ratios:
-                fact = RepFact(order=rep["order"], ratios=ratios, median=_median_of_ratios(ratios))
-                groups[name, rep["context"], rep["arm"]].append(fact)
+                groups[name, rep["context"], rep["arm"]].append(_rep_fact(rep["order"], ratios))
     return [_arm_fact(*key, reps) for key, reps in sorted(groups.items())]
 
 
+def _rep_fact(order: int, ratios: tuple[Ratio, ...]) -> RepFact:
+    doubles = tuple([numerator / denominator for numerator, denominator in ratios])
+    return RepFact(order=order, ratios=ratios, doubles=doubles, median=_median_of_ratios(ratios, doubles))
+
+
 def _arm_fact(metric: str, context: int, arm: str, reps: list[RepFact]) -> ArmFact:
-    medians = [rep.median for rep in reps]
+    medians = sorted(rep.median for rep in reps)
     return ArmFact(
         arm=arm,
         metric=METRICS[metric],
         context=context,
         reps=tuple(reps),
         median=median(medians),
-        lowest=min(medians),
-        highest=max(medians),
+        lowest=medians[0],
+        highest=medians[-1],
     )
 
 
@@ -110,13 +133,13 @@ def record_values(metric: Metric, records: dict[str, list[Any]]) -> tuple[Fracti
 
 def _record_ratios(metric: Metric, records: dict[str, list[Any]]) -> tuple[Ratio, ...]:
     columns = [records[name] for name in metric.columns]
-    if "ok" not in records and not any(None in column for column in columns):
-        ratios: Iterator[Ratio | None] = map(metric.formula, *columns)
-    else:
-        succeeded = records.get("ok") or [True] * len(columns[0])
-        rows = zip(succeeded, *columns, strict=True)
-        ratios = (metric.formula(*cells) for ok, *cells in rows if ok and None not in cells)
-    return tuple(ratio for ratio in ratios if ratio is not None)
+    if "ok" not in records:
+        with suppress(TypeError):  # a column that was not observed in a record is None, and no number
+            return tuple([ratio for ratio in map(metric.formula, *columns) if ratio is not None])
+    succeeded = records.get("ok") or [True] * len(columns[0])
+    rows = zip(succeeded, *columns, strict=True)
+    ratios = [metric.formula(*cells) for ok, *cells in rows if ok and None not in cells]
+    return tuple([ratio for ratio in ratios if ratio is not None])
 
 
 def median(values: Sequence[Fraction]) -> Fraction:
@@ -145,23 +168,28 @@ _STATISTICS: Mapping[Statistic, Callable[[RepFact], Fraction]] = {
 }
 
 
-def _median_of_ratios(ratios: Sequence[Ratio]) -> Fraction:
-    """`median` of exact ratios, most of which are only ever compared as doubles.
+def _median_of_ratios(ratios: Sequence[Ratio], doubles: Sequence[float]) -> Fraction:
+    """`median` of exact ratios. A fraction is made of the middle ones only: that costs more than the rest."""
+    ordered = sorted(doubles)
+    middle = len(ordered) // 2
+    one, below = _at_rank(middle, ordered, doubles, ratios)
+    if len(ordered) % 2:
+        return Fraction(one, below)
+    other, beneath = _at_rank(middle - 1, ordered, doubles, ratios)
+    return Fraction(one * beneath + other * below, 2 * below * beneath)
+
+
+def _at_rank(rank: int, ordered: Sequence[float], doubles: Sequence[float], ratios: Sequence[Ratio]) -> Ratio:
+    """The ratio at a place in the order of ratios, most of which are only ever compared as doubles.
 
     A double is the nearest to its ratio, so doubles are never in another order than their ratios; only among equal
     doubles must the ratios themselves be compared.
     """
-    keys = [numerator / denominator for numerator, denominator in ratios]
-    ordered = sorted(keys)
-    middle = len(ordered) // 2
-    ranks = [middle] if len(ordered) % 2 else [middle - 1, middle]
-    return median([_at_rank(rank, ordered, keys, ratios) for rank in ranks])
-
-
-def _at_rank(rank: int, ordered: Sequence[float], keys: Sequence[float], ratios: Sequence[Ratio]) -> Fraction:
-    key = ordered[rank]
-    equal = [Fraction(*ratio) for ratio, each in zip(ratios, keys, strict=True) if each == key]
-    return equal[0] if len(equal) == 1 else sorted(equal)[rank - ordered.index(key)]
+    double = ordered[rank]
+    if doubles.count(double) == 1:
+        return ratios[doubles.index(double)]
+    equal = sorted(Fraction(*ratio) for ratio, each in zip(ratios, doubles, strict=True) if each == double)
+    return equal[rank % len(ordered) - ordered.index(double)].as_integer_ratio()
 
 
 def exact_text(value: Fraction) -> str:
