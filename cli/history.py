@@ -11,7 +11,8 @@ from ledger import schema
 from ledger.canonical import JsonObject, parse_json
 from ledger.errors import MalformedError, RefusedError
 from ledger.rule import AXES, Rule, read_rule
-from ledger.scoring.replay import History, replay
+from ledger.scoring.history import History
+from ledger.scoring.replay import replay
 from ledger.scoring.rung import Slot
 from ledger.verified import VerifiedLog
 from ledger.verify import verify

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ledger.errors import PolicyError, RefusedError
-from ledger.scoring.replay import History, Judged
+from ledger.scoring.history import History, Judged
 from ledger.scoring.rung import Slot
 
 if TYPE_CHECKING:

@@ -20,9 +20,9 @@ from cli.status import REFUTED, reports_errors
 from ledger.canonical import JsonObject
 from ledger.scoring import lock
 from ledger.scoring.facts import decimal_text, reading_text
+from ledger.scoring.history import SCORED, History, Judged
 from ledger.scoring.pins import Pin
 from ledger.scoring.pins import pins as all_pins
-from ledger.scoring.replay import SCORED, History, Judged
 from ledger.scoring.slots import Holding
 from ledger.scoring.verdict import verdict_to_json
 

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ledger.canonical import JsonObject
+    from ledger.scoring.history import History
     from ledger.scoring.pins import Pin
-    from ledger.scoring.replay import History
     from ledger.scoring.slots import Holding, SlotState
 
 _LEAST = Fraction(1, 100)

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ledger.scoring.replay import History
+    from ledger.scoring.history import History
     from ledger.scoring.rung import Slot
     from ledger.scoring.slots import Holding, SlotState
 

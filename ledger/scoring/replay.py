@@ -10,86 +10,27 @@ and verdicts that were made before keep the frontier that they were made against
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ledger.kinds import FIGURE_KINDS
 from ledger.rule import TIERS, read_rule
 from ledger.scoring.gates import LEAST_REPS, judge
+from ledger.scoring.history import SCORED, History, Judged
 from ledger.scoring.rung import read_imported, read_round
 from ledger.scoring.slots import Slots, environment_flags, holding
 from ledger.scoring.verdict import Basis, Context, Gate, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from ledger.canonical import JsonObject
     from ledger.rule import Rule
     from ledger.scoring.rung import Figure, Rung, Slot
-    from ledger.scoring.slots import Holding, SlotState
+    from ledger.scoring.slots import Holding
     from ledger.verified import VerifiedLog
 
-SCORED = ("score", "imported")
-"""Purposes of what can be a rung. Noise and reference rounds are measured for other rungs."""
-
 _REPLAYED_KINDS = FIGURE_KINDS | {"rule", "ruling"}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Judged:
-    """One rung with what was said of it.
-
-    Attributes:
-        rung: its figures.
-        rule: rule that judged it; none when no rule covers its slot.
-        context: what it was judged against.
-        verdict: none without a rule, and for sessions without a candidate behind the first.
-        gone_at: index of the ruling that voided or superseded it; none while it stands.
-        gone_by: ``void`` or ``supersede``.
-        merged_at: index of the ruling that says it was merged.
-    """
-
-    rung: Rung
-    rule: Rule | None
-    context: Context | None
-    verdict: Verdict | None
-    gone_at: int | None = None
-    gone_by: str = ""
-    merged_at: int | None = None
-
-    @property
-    def stands(self) -> bool:
-        """Whether no ruling has taken it out."""
-        return self.gone_at is None
-
-    @property
-    def is_stopped(self) -> bool:
-        """Whether it is rejected or under review, so that its candidate's speed is a diagnostic."""
-        return _is_stopped(self.verdict)
-
-    @property
-    def shown(self) -> Figure | None:
-        """The figure that anybody may be shown: the candidate's, else main's; none while it is stopped."""
-        if self.is_stopped:
-            return None
-        return self.rung.figures.get("candidate") or self.rung.figures.get("main")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class History:
-    """What a ledger says under its rules.
-
-    Attributes:
-        size: number of receipts that were read.
-        judged: every figure in the order of the indices, those too that no longer stand.
-        slots: what is known of each slot.
-        rules: rules in force at the end, the newest first; or the rules that were given.
-    """
-
-    size: int
-    judged: tuple[Judged, ...]
-    slots: Mapping[Slot, SlotState]
-    rules: tuple[Rule, ...]
 
 
 def replay(log: VerifiedLog, rules: Sequence[Rule] = (), *, as_of: int | None = None) -> History:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ledger.canonical import JsonObject
-    from ledger.scoring.replay import History, Judged
+    from ledger.scoring.history import History, Judged
     from ledger.scoring.rung import Figure
     from ledger.scoring.verdict import Verdict
 

@@ -13,7 +13,7 @@ from sqlalchemy import bindparam, delete, insert, inspect, select, text
 
 from ledger import __version__
 from ledger.errors import PolicyError, RefusedError, VerificationError
-from ledger.scoring.replay import SCORED
+from ledger.scoring.history import SCORED
 from ledger.views.database import ONLY_READS, database_errors, no_views
 from ledger.views.projection import Projection
 from ledger.views.tables import LADDER, LADDER_VIEW, RUNG_TABLES, SCHEMA_VERSION, STAMP, TABLES, WHOLE_TABLES

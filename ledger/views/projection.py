@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from ledger.canonical import JsonObject
-    from ledger.scoring.replay import Judged
+    from ledger.scoring.history import Judged
     from ledger.verified import VerifiedLog
     from ledger.views.rows import Row
 

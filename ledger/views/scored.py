@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ledger.canonical import JsonObject
-    from ledger.scoring.replay import History, Judged
+    from ledger.scoring.history import History, Judged
     from ledger.scoring.rung import Figure
     from ledger.scoring.slots import Holding
     from ledger.scoring.verdict import Verdict

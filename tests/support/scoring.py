@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from ledger.canonical import JsonObject
     from ledger.rule import Rule
-    from ledger.scoring.replay import History, Judged
+    from ledger.scoring.history import History, Judged
     from ledger.scoring.verdict import Verdict
 
 BANDS = [("xl", "0.18"), ("l", "0.1"), ("m", "0.06"), ("s", "0.035"), ("xs", "0.02")]

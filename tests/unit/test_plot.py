@@ -14,7 +14,7 @@ from ledger.errors import PolicyError, RefusedError
 from tests.support.scoring import PREFILL, Fold, imported_body, make_rule, parity_point, recorded_rule, scored_body
 
 if TYPE_CHECKING:
-    from ledger.scoring.replay import History
+    from ledger.scoring.history import History
 
 PARITY = {"top1_min": "0.9", "kl_max": "0.05"}
 
