@@ -87,6 +87,8 @@ class Numbering:
 
     def gaps(self) -> list[tuple[int, int]]:
         """Runs of missing sequence numbers below the highest, as first and last number."""
+        if len(self.identities) == self.last + 1:
+            return []
         found, expected = [], 0
         for seq in sorted(self.identities):
             if seq > expected:

@@ -90,26 +90,26 @@ def _examine_at(store: Store, index: int, keys: Keys) -> Examined:
 
 
 def default_jobs(size: int) -> int:
-    """How many processes pay for a ledger of this size: starting one costs as much as some hundred receipts."""
+    """How many processes pay for this many receipts: starting one costs as much as some hundred of them."""
     if size < PARALLEL_FROM:
         return 1
     return min(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1, MAX_JOBS)
 
 
-def examine_all(store: Store, size: int, keys: Callable[[], Keys], jobs: int) -> Iterator[Examined]:
-    """Examine a whole ledger, in the order of the indices.
+def examine_all(store: Store, indices: range, keys: Callable[[], Keys], jobs: int) -> Iterator[Examined]:
+    """Examine receipts in the order of the indices.
 
     Args:
-        store: where it is.
-        size: number of receipts.
+        store: where they are.
+        indices: which; those of the whole ledger, or those that it has grown by.
         keys: gives the keys that are known after the results that were taken so far.
         jobs: number of processes.
     """
-    first = size if jobs == 1 else min(CHUNK, size)
-    for index in range(first):
+    split = indices.stop if jobs == 1 else min(indices.start + CHUNK, indices.stop)
+    for index in range(indices.start, split):
         yield _examine_at(store, index, keys())
-    if first < size:
-        yield from _examine_in_processes(store, range(first, size), keys, jobs)
+    if split < indices.stop:
+        yield from _examine_in_processes(store, range(split, indices.stop), keys, jobs)
 
 
 def _examine_in_processes(store: Store, indices: range, keys: Callable[[], Keys], jobs: int) -> Iterator[Examined]:

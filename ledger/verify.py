@@ -65,26 +65,40 @@ def verify(
     Raises:
         StorageError: something could not be read, or there is no ledger.
     """
-    return _Auditor(store, mode, pins or Pins(), jobs).run(progress)
+    return Auditor(store, mode, jobs).run(pins or Pins(), progress)
 
 
-class _Auditor:
-    """One run of `verify`."""
+class Auditor:
+    """Takes the steps. Run again, it goes on behind the receipts that it has gone through, when all of them held.
 
-    def __init__(self, store: Store, mode: Mode, pins: Pins, jobs: int | None) -> None:
+    Args:
+        store: where the ledger is.
+        mode: see `verify`.
+        jobs: see `verify`.
+        reports: whether to take step 7, which looks at everything again.
+
+    Attributes:
+        signed: checkpoint as it was read last; none when there was none.
+    """
+
+    def __init__(self, store: Store, mode: Mode, jobs: int | None = None, *, reports: bool = True) -> None:
         self._store = store
-        self._pins = pins
+        self._pins = Pins()
         self._state = State()
-        self._key: NoteKey | None = pins.key
+        self._key: NoteKey | None = None
         self._entries: list[Entry] = []
         self._last_sealed_at = ""
         self._missing = False
         self._jobs = jobs
+        self._reports = reports
         self._result = Verification(mode=mode)
+        self.signed: bytes | None = None
 
-    def run(self, progress: Progress | None) -> Verification:
-        result = self._result
-        raw = self._read_checkpoint()
+    def run(self, pins: Pins, progress: Progress | None = None) -> Verification:
+        """Take the steps, for all receipts behind those of the last run."""
+        result = self._result = Verification(mode=self._result.mode)
+        self._pins, self._key = pins, pins.key or self._key
+        raw = self.signed = self._read_checkpoint()
         if raw is None:
             return result
         self._read_genesis()
@@ -94,20 +108,16 @@ class _Auditor:
         result.checkpoint = checkpoint
         if checkpoint.size == 0:
             self._find(VerificationError("E_NO_GENESIS", "the checkpoint counts no receipt", where=CHECKPOINT))
-        run = self._run_quick if result.mode == "quick" else self._run_full
-        for index in run(checkpoint.size):
-            if progress and (index + 1) % _PROGRESS_EVERY == 0:
-                progress(index + 1, checkpoint.size)
-        if progress:
-            progress(checkpoint.size, checkpoint.size)
-        Whole(
-            store=self._store,
-            pins=self._pins,
-            key=self._key,
-            state=self._state,
-            result=result,
-            missing=self._missing,
-        ).check(checkpoint)
+        if checkpoint.size < len(self._entries):
+            self._find(ChainError("E_ROLLBACK", f"there were {len(self._entries)} receipts, now {checkpoint.size}"))
+            return result
+        self._go_through(checkpoint.size, progress)
+        whole = Whole(
+            store=self._store, pins=pins, key=self._key, state=self._state, result=result, missing=self._missing
+        )
+        whole.check(checkpoint)
+        if self._reports:
+            whole.report(checkpoint)
         if self._key and not result.findings and not result.unknown:
             result.log = VerifiedLog(
                 mode=result.mode,
@@ -118,6 +128,14 @@ class _Auditor:
                 maker=MAKER,
             )
         return result
+
+    def _go_through(self, size: int, progress: Progress | None) -> None:
+        run = self._run_quick if self._result.mode == "quick" else self._run_full
+        for index in run(range(len(self._entries), size)):
+            if progress and (index + 1) % _PROGRESS_EVERY == 0:
+                progress(index + 1, size)
+        if progress:
+            progress(size, size)
 
     def _find(self, error: LedgerError, index: int | None = None) -> None:
         self._result.findings.append(Finding.of(error, index))
@@ -182,9 +200,9 @@ class _Auditor:
 
     # Step 4: receipt by receipt.
 
-    def _run_quick(self, size: int) -> Iterator[int]:
+    def _run_quick(self, indices: range) -> Iterator[int]:
         read, state = self._store.read_receipt, self._state
-        for index in range(size):
+        for index in indices:
             try:
                 raw = read(index)
             except MissingReceiptError as err:
@@ -202,10 +220,10 @@ class _Auditor:
         except MalformedError as err:
             self._find(err, index)
 
-    def _run_full(self, size: int) -> Iterator[int]:
-        for index, item in enumerate(
-            examine_all(self._store, size, lambda: self._state.keys, self._jobs or default_jobs(size))
-        ):
+    def _run_full(self, indices: range) -> Iterator[int]:
+        jobs = self._jobs or default_jobs(indices.stop - indices.start)
+        found = examine_all(self._store, indices, lambda: self._state.keys, jobs)
+        for index, item in zip(indices, found, strict=False):  # what is missing at the end is found once
             if item.digest:
                 self._judge(index, item)
             elif item.problem and not self._take_missing(index, item.problem):

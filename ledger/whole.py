@@ -42,9 +42,12 @@ class Whole:
     missing: bool
 
     def check(self, checkpoint: Checkpoint) -> None:
-        """Take steps 5 to 7."""
+        """Take steps 5 and 6."""
         self._check_root(checkpoint)
         self._check_since(checkpoint)
+
+    def report(self, checkpoint: Checkpoint) -> None:
+        """Take step 7, after `check`."""
         self._flag_gaps()
         self._say_what_was_not_checked(checkpoint)
 
