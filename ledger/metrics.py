@@ -45,10 +45,6 @@ class Metric:
     text: str
 
 
-def _ratio(numerator: int, denominator: int, scale: int = 1) -> Ratio | None:
-    return (numerator * scale, denominator) if numerator > 0 and denominator > 0 else None
-
-
 METRICS: Mapping[str, Metric] = {
     metric.name: metric
     for metric in (
@@ -57,7 +53,7 @@ METRICS: Mapping[str, Metric] = {
             unit="tok/s",
             better="higher",
             columns=("completion_tokens", "e2e_ns", "ttft_ns"),
-            formula=lambda tokens, e2e, ttft: _ratio(tokens - 1, e2e - ttft, NS_PER_S),
+            formula=lambda n, end, first: ((n - 1) * NS_PER_S, end - first) if n > 1 and end > first else None,
             text="(completion_tokens - 1) / (e2e - ttft)",
         ),
         Metric(
@@ -65,7 +61,7 @@ METRICS: Mapping[str, Metric] = {
             unit="tok/s",
             better="higher",
             columns=("completion_tokens", "wall_ns"),
-            formula=lambda tokens, wall: _ratio(tokens, wall, NS_PER_S),
+            formula=lambda tokens, wall: (tokens * NS_PER_S, wall) if tokens > 0 and wall > 0 else None,
             text="completion_tokens / wall",
         ),
         Metric(
@@ -73,7 +69,7 @@ METRICS: Mapping[str, Metric] = {
             unit="tok/s",
             better="higher",
             columns=("prompt_tokens", "wall_ns"),
-            formula=lambda tokens, wall: _ratio(tokens, wall, NS_PER_S),
+            formula=lambda tokens, wall: (tokens * NS_PER_S, wall) if tokens > 0 and wall > 0 else None,
             text="prompt_tokens / wall",
         ),
         Metric(
@@ -81,7 +77,7 @@ METRICS: Mapping[str, Metric] = {
             unit="ms",
             better="lower",
             columns=("ttft_ns",),
-            formula=lambda ttft: _ratio(ttft, NS_PER_MS),
+            formula=lambda ttft: (ttft, NS_PER_MS) if ttft > 0 else None,
             text="ttft",
         ),
         Metric(
@@ -89,7 +85,7 @@ METRICS: Mapping[str, Metric] = {
             unit="ms",
             better="lower",
             columns=("wall_ns",),
-            formula=lambda wall: _ratio(wall, NS_PER_MS),
+            formula=lambda wall: (wall, NS_PER_MS) if wall > 0 else None,
             text="wall",
         ),
         Metric(
@@ -97,7 +93,7 @@ METRICS: Mapping[str, Metric] = {
             unit="tok/round",
             better="higher",
             columns=("completion_tokens", "rounds"),
-            formula=lambda tokens, rounds: _ratio(tokens - 1, rounds),
+            formula=lambda tokens, rounds: (tokens - 1, rounds) if tokens > 1 and rounds > 0 else None,
             text="(completion_tokens - 1) / rounds",
         ),
         Metric(
@@ -105,7 +101,7 @@ METRICS: Mapping[str, Metric] = {
             unit="ms/round",
             better="lower",
             columns=("decode_ns", "rounds"),
-            formula=lambda decode, rounds: _ratio(decode, rounds * NS_PER_MS),
+            formula=lambda decode, rounds: (decode, rounds * NS_PER_MS) if decode > 0 and rounds > 0 else None,
             text="decode / rounds",
         ),
     )

@@ -51,10 +51,11 @@ class Pin:
 
 def pins(history: History) -> list[Pin]:
     """All pins, ordered by slot and role."""
-    return [pin for slot in sorted(history.slots) for pin in _slot_pins(history.slots[slot])]
+    return [pin for slot in sorted(history.slots) for pin in slot_pins(history.slots[slot])]
 
 
-def _slot_pins(state: SlotState) -> Iterator[Pin]:
+def slot_pins(state: SlotState) -> Iterator[Pin]:
+    """The pins of one slot, ordered by role."""
     latest = state.references[-1] if state.references else None
     for role, held in (("basis", state.frontier.best), ("guard", state.passes.best), ("reference", latest)):
         measured = _best_measured(state, reference=role == "reference")

@@ -11,7 +11,7 @@ and verdicts that were made before keep the frontier that they were made against
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ledger.kinds import FIGURE_KINDS
 from ledger.rule import TIERS, read_rule
@@ -22,15 +22,17 @@ from ledger.scoring.slots import Slots, environment_flags, holding
 from ledger.scoring.verdict import Basis, Context, Gate, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from ledger.canonical import JsonObject
     from ledger.rule import Rule
+    from ledger.scoring.facts import ArmFact
     from ledger.scoring.rung import Figure, Rung, Slot
-    from ledger.scoring.slots import Holding
+    from ledger.scoring.slots import Holding, SlotState
     from ledger.verified import VerifiedLog
 
-_REPLAYED_KINDS = FIGURE_KINDS | {"rule", "ruling"}
+REPLAYED_KINDS = FIGURE_KINDS | {"rule", "ruling"}
+"""Kinds that a replay takes in."""
 
 
 def replay(log: VerifiedLog, rules: Sequence[Rule] = (), *, as_of: int | None = None) -> History:
@@ -53,8 +55,25 @@ def replay(log: VerifiedLog, rules: Sequence[Rule] = (), *, as_of: int | None = 
     return fold.history(size)
 
 
+class Changes(NamedTuple):
+    """What is known anew since somebody asked last.
+
+    Attributes:
+        ruled: receipts of which a ruling has said something.
+        slots: slots that figures have entered or left.
+    """
+
+    ruled: set[int]
+    slots: set[Slot]
+
+
 class Replay:
-    """The fold itself, one receipt at a time: what was read once need not be read again when the ledger grows."""
+    """The fold itself, one receipt at a time: what was read once need not be read again when the ledger grows.
+
+    Attributes:
+        judged: every figure by the index of its receipt, as of now.
+        slots: what is known of each slot, as of now.
+    """
 
     def __init__(self, rules: Sequence[Rule] = ()) -> None:
         self._given = tuple(rules)
@@ -62,6 +81,9 @@ class Replay:
         self._slots = Slots()
         self._judged: dict[int, Judged] = {}
         self._by_digest: dict[str, int] = {}
+        self._changes = Changes(set(), set())
+        self.judged: Mapping[int, Judged] = self._judged
+        self.slots: Mapping[Slot, SlotState] = self._slots
 
     def read(self, log: VerifiedLog, indices: range) -> None:
         """Take in receipts of a ledger: those that follow what was read before.
@@ -74,19 +96,50 @@ class Replay:
             raise ValueError("a replay needs a ledger that was verified in full")
         for index in indices:
             entry = log.entries[index]
-            if entry.kind in _REPLAYED_KINDS:
+            if entry.kind in REPLAYED_KINDS:
                 body = log.receipt(index).statement.body
                 self.feed(index, entry.kind, body, digest=entry.digest.hex(), attested=entry.attested)
 
-    def feed(self, index: int, kind: str, body: JsonObject, *, digest: str, attested: bool) -> None:
-        """Take in a receipt of kind ``rule``, ``round``, ``imported`` or ``ruling``."""
+    def feed(
+        self,
+        index: int,
+        kind: str,
+        body: JsonObject,
+        *,
+        digest: str,
+        attested: bool,
+        facts: Sequence[ArmFact] | None = None,
+    ) -> None:
+        """Take in a receipt. Kinds but ``rule``, ``round``, ``imported`` and ``ruling`` say nothing here.
+
+        Args:
+            index: of the receipt.
+            kind: of its statement.
+            body: what it says.
+            digest: SHA-256 (hex) of the receipt file.
+            attested: whether somebody signed it who was authorised for it.
+            facts: of a round, by somebody who has computed them already.
+        """
+        if kind not in REPLAYED_KINDS:
+            return
         if kind == "rule":
             self._in_force.insert(0, read_rule(body))
         elif kind == "ruling":
             self._rule_on(index, body)
         else:
             self._by_digest[digest] = index
-            self._take(self._rung(index, kind, body, digest, attested=attested))
+            if kind == "imported":
+                rung = read_imported(index, digest, body)
+            else:
+                rule = self._rule_for(body["slot"])
+                statistic = rule.statistic if rule else "median"
+                rung = read_round(index, digest, body, attested=attested, statistic=statistic, facts=facts)
+            self._take(rung)
+
+    def take_changes(self) -> Changes:
+        """What has changed since the last call."""
+        taken, self._changes = self._changes, Changes(set(), set())
+        return taken
 
     def history(self, size: int) -> History:
         """What has been read so far."""
@@ -99,12 +152,6 @@ class Replay:
 
     def _rule_for(self, slot: JsonObject) -> Rule | None:
         return next((rule for rule in self._given or self._in_force if rule.covers(slot)), None)
-
-    def _rung(self, index: int, kind: str, body: JsonObject, digest: str, *, attested: bool) -> Rung:
-        if kind == "imported":
-            return read_imported(index, digest, body)
-        rule = self._rule_for(body["slot"])
-        return read_round(index, digest, body, attested=attested, statistic=rule.statistic if rule else "median")
 
     def _take(self, rung: Rung) -> None:
         rule = self._rule_for(rung.slot._asdict())
@@ -165,7 +212,8 @@ class Replay:
     def _count(self, rung: Rung, rule: Rule | None, verdict: Verdict | None) -> None:
         needed = max(rule.min_reps if rule else 0, LEAST_REPS)
         passed, stopped = _passes(verdict), _is_stopped(verdict)
-        for slot, arm, figure in _all_figures(rung):
+        self._changes.slots.update(rung.slots())
+        for slot, arm, figure in rung.all_figures():
             item = holding(rung, rung.index, arm, figure)
             state = self._slots[slot]
             if arm == "candidate" and stopped:
@@ -188,8 +236,10 @@ class Replay:
         action = body["action"]
         if not judged.stands and action in ("void", "supersede"):
             return  # it is gone already, from the first ruling on
+        self._changes.ruled.add(judged.rung.index)
+        self._changes.slots.update(judged.rung.slots())
         if action in ("void", "supersede"):
-            for slot in {slot for slot, *_ in _all_figures(judged.rung)} | {judged.rung.slot}:
+            for slot in judged.rung.slots():
                 self._slots[slot].withdraw(judged.rung.index, index)
             judged = replace(judged, gone_at=index, gone_by=action)
         elif action == "merged":
@@ -211,7 +261,7 @@ class Replay:
         counts = _passes if attested else _is_shown
         if counts(judged.verdict) == counts(verdict) or not judged.stands:
             return
-        for slot, arm, figure in _all_figures(rung):
+        for slot, arm, figure in rung.all_figures():
             if arm != "candidate":
                 continue
             state = self._slots[slot]
@@ -253,11 +303,6 @@ def _is_stopped(verdict: Verdict | None) -> bool:
 
 def _is_shown(verdict: Verdict | None) -> bool:
     return not _is_stopped(verdict)
-
-
-def _all_figures(rung: Rung) -> list[tuple[Slot, str, Figure]]:
-    own = [(rung.slot, arm, figure) for arm, figure in rung.figures.items()]
-    return own + [(slot, arm, figure) for (slot, arm), figure in rung.guards.items()]
 
 
 def _beats(slot: Slot, main: Figure, frontier: Figure, agree: str | None) -> bool:

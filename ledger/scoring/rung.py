@@ -15,7 +15,7 @@ from ledger.rule import AXES
 from ledger.scoring.facts import ArmFact, arm_value, round_facts
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from ledger.canonical import JsonObject
     from ledger.rule import Statistic
@@ -122,6 +122,15 @@ class Rung:
     statistic: str = ""
     windows: tuple[Fraction, ...] = ()
 
+    def all_figures(self) -> list[tuple[Slot, str, Figure]]:
+        """Every figure with its slot and arm."""
+        own = [(self.slot, arm, figure) for arm, figure in self.figures.items()]
+        return own + [(slot, arm, figure) for (slot, arm), figure in self.guards.items()]
+
+    def slots(self) -> set[Slot]:
+        """Every slot that it has a say in."""
+        return {self.slot} | {slot for slot, _ in self.guards}
+
 
 def decimal_figure(text: str) -> Figure:
     """A number as a file printed it: a decimal such as ``46.49``."""
@@ -155,10 +164,27 @@ def read_imported(index: int, digest: str, body: JsonObject) -> Rung:
     )
 
 
-def read_round(index: int, digest: str, body: JsonObject, *, attested: bool, statistic: Statistic) -> Rung:
-    """The rung of a ``round`` body that satisfies its schema and `ledger.round.check_round`."""
+def read_round(
+    index: int,
+    digest: str,
+    body: JsonObject,
+    *,
+    attested: bool,
+    statistic: Statistic,
+    facts: Sequence[ArmFact] | None = None,
+) -> Rung:
+    """The rung of a ``round`` body that satisfies its schema and `ledger.round.check_round`.
+
+    Args:
+        index: of its receipt.
+        digest: SHA-256 (hex) of the receipt file.
+        body: what it says.
+        attested: whether somebody signed it who was authorised for it.
+        statistic: how to sum up the records of a repetition.
+        facts: `round_facts` of the body, by somebody who has computed them already.
+    """
     slot = read_slot(body["slot"])
-    facts = round_facts(body)
+    facts = round_facts(body) if facts is None else facts
     found = {(slot.beside(fact.metric.name, fact.context), fact.arm): _computed(fact, statistic) for fact in facts}
     arms = {arm["role"]: arm for arm in body["arms"]}
     settings = [arms[role].get("settings", {}) for role in ("main", "candidate") if role in arms]
@@ -212,7 +238,7 @@ def _environment(body: JsonObject) -> Mapping[str, str]:
     return {**stated, "weights": body["weights"]["sha256"], "harness": body["harness"]["sha256"]}
 
 
-def _noise(facts: list[ArmFact], slot: Slot) -> Fraction | None:
+def _noise(facts: Sequence[ArmFact], slot: Slot) -> Fraction | None:
     """Relative spread over the repetitions of both arms of a noise round: all of it is noise."""
     values = [
         rep.median

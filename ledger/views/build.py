@@ -13,22 +13,22 @@ from sqlalchemy import bindparam, delete, insert, inspect, select, text
 
 from ledger import __version__
 from ledger.errors import PolicyError, RefusedError, VerificationError
+from ledger.rule import AXES
 from ledger.scoring.history import SCORED
 from ledger.views.database import ONLY_READS, database_errors, no_views
 from ledger.views.projection import Projection
-from ledger.views.tables import LADDER, LADDER_VIEW, RUNG_TABLES, SCHEMA_VERSION, STAMP, TABLES, WHOLE_TABLES
+from ledger.views.tables import LADDER, LADDER_VIEW, RUNG_TABLES, SCHEMA_VERSION, SLOT_TABLES, STAMP, TABLES
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection, Engine
+    from sqlalchemy import Connection, Delete, Engine, Table
 
     from ledger.verified import VerifiedLog
+    from ledger.views.projection import Step
     from ledger.views.rows import Row
 
 State: TypeAlias = Literal["fresh", "behind", "fork", "version", "foreign", "absent"]
 
 _STAMP_COLUMNS = {"schema_version", "program_version", "tree_size", "root_hash"}
-_BATCH = 5_000
-"""Rows of a table that are written at once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +104,7 @@ def rebuild(engine: Engine, log: VerifiedLog) -> ViewStatus:
         for table in TABLES.values():
             table.create(connection)
         _create_ladder(connection)
-        _insert(connection, Projection(log), log)
+        write(connection, log, Projection())
         return read_status(connection, log)
 
 
@@ -125,7 +125,9 @@ def extend(engine: Engine, log: VerifiedLog) -> ViewStatus:
         before = read_status(connection, log, lock=True)
         before.require()
         if before.state == "behind":
-            _catch_up(connection, log, before.tree_size or 0)
+            projection = Projection()
+            projection.skip(log, before.tree_size or 0)
+            write(connection, log, projection)
         return before
 
 
@@ -156,28 +158,15 @@ def compare_stamp(connection: Connection, log: VerifiedLog, *, lock: bool = Fals
     return replace(found, state="behind") if found.behind else found
 
 
-def _catch_up(connection: Connection, log: VerifiedLog, since: int) -> None:
-    projection = Projection(log, since)
-    if projection.replaced:
-        gone = [{"gone": index} for index in projection.replaced]
-        for name in RUNG_TABLES:
-            connection.execute(delete(TABLES[name]).where(TABLES[name].c.receipt == bindparam("gone")), gone)
-    for name in (*WHOLE_TABLES, STAMP):
-        connection.execute(delete(TABLES[name]))
-    _insert(connection, projection, log)
-
-
-def _insert(connection: Connection, projection: Projection, log: VerifiedLog) -> None:
-    """Write the rows, and the stamp in the same transaction."""
-    waiting: dict[str, list[Row]] = {name: [] for name in TABLES}
-    for name, row in projection.rows():
-        waiting[name].append(row)
-        if len(waiting[name]) == _BATCH:
-            connection.execute(insert(TABLES[name]), waiting[name])
-            waiting[name] = []
-    for name, rows in waiting.items():
-        if rows:
-            connection.execute(insert(TABLES[name]), rows)
+def write(connection: Connection, log: VerifiedLog, projection: Projection) -> None:
+    """Write what views lack that hold what a projection has taken in, and the stamp, in the caller's transaction."""
+    for step in projection.steps(log):
+        _drop(connection, step)
+        rows: dict[str, list[Row]] = {}
+        for name, row in step.rows:
+            rows.setdefault(name, []).append(row)
+        for name, of_table in rows.items():
+            connection.execute(insert(TABLES[name]), of_table)
     stamp = {
         "id": 1,
         "schema_version": SCHEMA_VERSION,
@@ -186,7 +175,29 @@ def _insert(connection: Connection, projection: Projection, log: VerifiedLog) ->
         "tree_size": len(log.entries),
         "root_hash": log.checkpoint.root.hex(),
     }
+    connection.execute(delete(TABLES[STAMP]))
     connection.execute(insert(TABLES[STAMP]), [stamp])
+
+
+def _drop(connection: Connection, step: Step) -> None:
+    """Delete the rows that a step writes again."""
+    if step.replaced:
+        gone = [{"gone": index} for index in step.replaced]
+        for name in RUNG_TABLES:
+            connection.execute(delete(TABLES[name]).where(TABLES[name].c.receipt == bindparam("gone")), gone)
+    if step.moved:
+        slots = [
+            {f"of_{axis}": value for axis, value in slot._asdict().items()} | {"first": first}
+            for slot, first in step.moved
+        ]
+        frontier, pins = (_of_slot(TABLES[name]) for name in SLOT_TABLES)
+        connection.execute(frontier.where(TABLES["frontier"].c.number >= bindparam("first")), slots)
+        connection.execute(pins, slots)
+
+
+def _of_slot(table: Table) -> Delete:
+    """Deletes the rows of the slot that parameters name."""
+    return delete(table).where(*(table.c[axis] == bindparam(f"of_{axis}") for axis in AXES))
 
 
 def _create_ladder(connection: Connection) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import BigInteger
 from sqlmodel import Field
 
-from ledger.views.measured import GIVEN, OfSlot, View
+from ledger.views.measured import GIVEN, KeyedBySlot, View
 
 
 class VerdictRow(View, table=True):
@@ -62,11 +62,11 @@ class VerdictRow(View, table=True):
     diagnostic: str | None
 
 
-class FrontierRow(OfSlot, table=True):
+class FrontierRow(KeyedBySlot, table=True):
     """One row per move of the frontier of a slot.
 
     Attributes:
-        number: of the row, by slot and time.
+        number: of the move, from 0.
         project: axis of the slot.
         node: axis of the slot.
         quant: axis of the slot.
@@ -95,11 +95,10 @@ class FrontierRow(OfSlot, table=True):
     diagnostic: str | None
 
 
-class PinRow(OfSlot, table=True):
+class PinRow(KeyedBySlot, table=True):
     """One row per pin.
 
     Attributes:
-        number: of the row, by slot and role.
         project: axis of the slot.
         node: axis of the slot.
         quant: axis of the slot.
@@ -123,8 +122,7 @@ class PinRow(OfSlot, table=True):
 
     __tablename__ = "pins"
 
-    number: int = Field(primary_key=True, sa_column_kwargs=GIVEN)
-    role: str
+    role: str = Field(primary_key=True)
     value: str | None
     value_real: float | None
     receipt: int | None = Field(sa_type=BigInteger)

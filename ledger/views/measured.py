@@ -25,6 +25,16 @@ class OfSlot(View):
     metric: str
 
 
+class KeyedBySlot(View):
+    """Axes of a slot, as the first columns of the key."""
+
+    project: str = Field(primary_key=True)
+    node: str = Field(primary_key=True)
+    quant: str = Field(primary_key=True)
+    context: int = Field(primary_key=True, sa_type=BigInteger, sa_column_kwargs=GIVEN)
+    metric: str = Field(primary_key=True)
+
+
 class Stamp(View, table=True):
     """What the views were made from. One row.
 
@@ -170,8 +180,7 @@ class RepRow(View, table=True):
         records: number of records that have a value.
         median: of its records.
         median_real: the same for sorting.
-        mean: of its records.
-        mean_real: the same for sorting.
+        mean_real: mean of its records, rounded: the exact one can have hundreds of digits, and no rule needs it.
         lowest: of its records.
         lowest_real: the same for sorting.
         highest: of its records.
@@ -193,7 +202,6 @@ class RepRow(View, table=True):
     records: int
     median: str | None
     median_real: float | None
-    mean: str | None
     mean_real: float | None
     lowest: str | None
     lowest_real: float | None

@@ -1,78 +1,143 @@
-"""The rows of all views, from a verified ledger: one replay, and a look at what it changed."""
+"""The rows of all views, from a verified ledger, a few hundred receipts at a time.
+
+A step reads its receipts once, lets the replay take them in, and tells which rows to write and which earlier ones to
+drop, because a later ruling has changed what they say. Building the views is a number of steps from the first receipt
+on, extending them the steps that are left, so both give the same rows. What is kept from step to step is the replay:
+a thousand bodies of receipts take a hundred times the memory of a thousand verdicts.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ledger.kinds import FIGURE_KINDS
-from ledger.scoring.replay import Replay
+from ledger.scoring.facts import round_facts
+from ledger.scoring.replay import REPLAYED_KINDS, Replay
 from ledger.views.rows import body_rows, hide_stopped, receipt_row
 from ledger.views.scored import Scored
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Sequence
 
-    from ledger.canonical import JsonObject
-    from ledger.scoring.history import Judged
+    from ledger.receipt import Receipt
+    from ledger.scoring.facts import ArmFact
+    from ledger.scoring.rung import Slot
     from ledger.verified import VerifiedLog
     from ledger.views.rows import Row
 
+STEP = 256
+"""Receipts of one step."""
 
-class Projection:
-    """What is to be written to views that hold the first `since` receipts of a ledger.
 
-    The receipts are read twice: once to replay them from the beginning, because nothing else is a source and only the
-    last of them settles the verdicts, and those to be written once more, because a thousand of their bodies take a
-    hundred times the memory of a thousand verdicts.
-
-    Args:
-        log: verified in full.
-        since: receipts whose rows there are already.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """What is to be written.
 
     Attributes:
-        replaced: earlier receipts whose rows are to be dropped first, because a later ruling has changed them.
-
-    Raises:
-        ValueError: the log was verified quickly only.
-        VerificationError: a file has changed since it was verified.
+        replaced: earlier receipts whose rows are to be dropped first.
+        moved: slots whose pins are to be dropped first, with the first move of the frontier that is to be dropped.
+        rows: every row to be written, with the name of its table.
     """
 
-    def __init__(self, log: VerifiedLog, since: int = 0) -> None:
-        self._log = log
-        self._since = since
-        fold = Replay()
-        fold.read(log, range(since))
-        before = Scored(fold.history(since))
-        fold.read(log, range(since, len(log.entries)))
-        self._scored = Scored(fold.history(len(log.entries)))
-        self.replaced = _changed(before.rungs, self._scored.rungs)
+    replaced: Sequence[int]
+    moved: Sequence[tuple[Slot, int]]
+    rows: Sequence[tuple[str, Row]]
 
-    def rows(self) -> Iterator[tuple[str, Row]]:
-        """Every row to be written, with the name of its table."""
-        for index in (*self.replaced, *range(self._since, len(self._log.entries))):
-            entry, receipt = self._log.entries[index], self._log.receipt(index)
-            if index >= self._since:
-                yield "receipts", receipt_row(entry, receipt)
+
+class Projection:
+    """A replay of the first receipts of a ledger, and the rows that follow from it.
+
+    Attributes:
+        size: number of these receipts.
+    """
+
+    def __init__(self) -> None:
+        self.size = 0
+        self._fold = Replay()
+        self._scored = Scored(self._fold.judged)
+        self._moves: dict[Slot, int] = {}
+
+    def skip(self, log: VerifiedLog, size: int) -> None:
+        """Take in receipts whose rows there are already, up to a size.
+
+        Raises:
+            ValueError: the log was verified quickly only.
+            VerificationError: a file has changed since it was verified.
+        """
+        self._fold.read(log, range(self.size, size))
+        self._fold.take_changes()
+        self._moves = {slot: len(state.moves) for slot, state in self._fold.slots.items()}
+        self.size = size
+
+    def steps(self, log: VerifiedLog) -> Iterator[Step]:
+        """Take in what is left of a ledger, which begins with the receipts taken in so far.
+
+        Raises:
+            ValueError: the log was verified quickly only.
+            VerificationError: a file has changed since it was verified.
+        """
+        if log.mode != "full":
+            raise ValueError("views need a ledger that was verified in full")
+        while self.size < len(log.entries):
+            yield self._step(log, range(self.size, min(self.size + STEP, len(log.entries))))
+
+    def _step(self, log: VerifiedLog, indices: range) -> Step:
+        read: list[tuple[int, Receipt, Sequence[ArmFact]]] = []
+        for index in indices:
+            entry, receipt = log.entries[index], log.receipt(index)
+            body = receipt.statement.body if entry.kind in REPLAYED_KINDS else {}
+            facts = round_facts(body) if entry.kind == "round" else ()
+            self._fold.feed(index, entry.kind, body, digest=entry.digest.hex(), attested=entry.attested, facts=facts)
+            read.append((index, receipt, facts))
+        changes = self._fold.take_changes()
+        replaced = self._replaced({index for index in changes.ruled if index < indices.start})
+        # A ruling can hide or show again what a move says that was written long ago.
+        again = {slot for index in changes.ruled for slot in self._fold.judged[index].rung.slots()}
+        moved = [(slot, 0 if slot in again else max(self._moves.get(slot, 0) - 1, 0)) for slot in sorted(changes.slots)]
+        rows = [*self._receipt_rows(log, read), *self._replaced_rows(log, replaced), *self._slot_rows(moved)]
+        self._moves.update((slot, len(self._fold.slots[slot].moves)) for slot in changes.slots)
+        self.size = indices.stop
+        return Step(replaced=replaced, moved=moved, rows=rows)
+
+    def _replaced(self, ruled: set[int]) -> list[int]:
+        """Earlier rungs of which a ruling has said something, and those that were held against one of these."""
+        if not ruled:
+            return []
+        leaning = {
+            index
+            for index, judged in self._fold.judged.items()
+            if judged.context is not None and judged.context.basis.receipt in ruled and index < self.size
+        }
+        return sorted(ruled | leaning)
+
+    def _receipt_rows(
+        self, log: VerifiedLog, read: Sequence[tuple[int, Receipt, Sequence[ArmFact]]]
+    ) -> Iterator[tuple[str, Row]]:
+        for index, receipt, facts in read:
+            entry = log.entries[index]
+            yield "receipts", receipt_row(entry, receipt)
             if entry.kind in FIGURE_KINDS:
-                yield from self._rung_rows(index, entry.kind, receipt.statement.body)
-        yield from (("frontier", row) for row in self._scored.frontier_rows())
-        yield from (("pins", row) for row in self._scored.pin_rows())
+                yield from self._rung_rows(index, entry.kind, receipt, facts)
 
-    def _rung_rows(self, index: int, kind: str, body: JsonObject) -> Iterator[tuple[str, Row]]:
-        is_stopped = self._scored.is_stopped(index)
-        for table, row in body_rows(index, kind, body):
+    def _replaced_rows(self, log: VerifiedLog, replaced: Sequence[int]) -> Iterator[tuple[str, Row]]:
+        for index in replaced:
+            entry, receipt = log.entries[index], log.receipt(index)
+            facts = round_facts(receipt.statement.body) if entry.kind == "round" else ()
+            yield from self._rung_rows(index, entry.kind, receipt, facts)
+
+    def _rung_rows(
+        self, index: int, kind: str, receipt: Receipt, facts: Sequence[ArmFact]
+    ) -> Iterator[tuple[str, Row]]:
+        body, is_stopped = receipt.statement.body, self._scored.is_stopped(index)
+        for table, row in body_rows(index, kind, body, facts):
             if is_stopped:
                 hide_stopped(table, row)
             yield table, row
         yield from self._scored.rung_rows(index, body)
 
-
-def _changed(before: Mapping[int, Judged], after: Mapping[int, Judged]) -> list[int]:
-    """Earlier rungs of which a ruling has said something, and those that were held against one of these."""
-    ruled = {index for index, judged in before.items() if after[index] is not judged}
-    leaning = {
-        index
-        for index, judged in before.items()
-        if judged.context is not None and judged.context.basis.receipt in ruled
-    }
-    return sorted(ruled | leaning)
+    def _slot_rows(self, moved: Sequence[tuple[Slot, int]]) -> Iterator[tuple[str, Row]]:
+        for slot, first in moved:
+            state = self._fold.slots[slot]
+            yield from (("frontier", row) for row in self._scored.frontier_rows(state, first))
+            yield from (("pins", row) for row in self._scored.pin_rows(state))

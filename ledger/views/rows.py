@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from math import fsum
 from typing import TYPE_CHECKING, TypeAlias
 
 import orjson
 
-from ledger.scoring.facts import exact_text, record_values, round_facts
+from ledger.scoring.facts import exact_text, record_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -66,15 +67,21 @@ def receipt_row(entry: Entry, receipt: Receipt) -> Row:
     }
 
 
-def body_rows(index: int, kind: str, body: JsonObject) -> Iterator[tuple[str, Row]]:
-    """Rows of a round or an imported figure, each with the name of its table. What is to be hidden is not hidden."""
+def body_rows(index: int, kind: str, body: JsonObject, facts: Sequence[ArmFact]) -> Iterator[tuple[str, Row]]:
+    """Rows of a round or an imported figure, each with the name of its table. What is to be hidden is not hidden.
+
+    Args:
+        index: of the receipt.
+        kind: of its statement.
+        body: what it says.
+        facts: of a round.
+    """
     if kind == "imported":
         yield from (("findings", _fault_row(index, at, item)) for at, item in enumerate(body["faults"]))
         if "commit" in body:
             yield "arms", _arm_row(index, {"role": "candidate", "commit": body["commit"]})
         return
     yield from (("arms", _arm_row(index, arm)) for arm in body["arms"])
-    facts = round_facts(body)
     of_rep = _facts_by_rep(body["reps"], facts)
     for entry, rep in enumerate(body["reps"]):
         yield from (("reps", _rep_row(index, entry, name, rep, of_rep.get((entry, name)))) for name in rep["metrics"])
@@ -86,7 +93,7 @@ def hide_stopped(table: str, row: Row) -> None:
     if table == "findings" and row["source"] == "imported":
         hide(row, ("message", "place"))
     elif table == "reps" and row["arm"] == "candidate":
-        hide(row, ("wall_ns", "median", "mean", "lowest", "highest"))
+        hide(row, ("wall_ns", "median", "mean_real", "lowest", "highest"))
     elif table == "facts" and row["arm"] == "candidate":
         hide(row, ("median", "lowest", "highest", "spread_pct"))
 
@@ -143,11 +150,11 @@ def _rep_row(index: int, entry: int, name: str, rep: JsonObject, fact: RepFact |
         "started_at": rep["started_at"],
         "warmup": rep["warmup"],
         "wall_ns": rep["wall_ns"],
-        "records": len(fact.values) if fact else 0,
+        "records": len(fact.ratios) if fact else 0,
         **number("median", fact.median if fact else None),
-        **number("mean", fact.mean if fact else None),
-        **number("lowest", min(fact.values) if fact else None),
-        **number("highest", max(fact.values) if fact else None),
+        "mean_real": fsum(fact.doubles) / len(fact.doubles) if fact else None,
+        **number("lowest", fact.lowest if fact else None),
+        **number("highest", fact.highest if fact else None),
         "diagnostic": None,
     }
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ledger.scoring.facts import approximate
-from ledger.scoring.pins import pins
+from ledger.scoring.pins import slot_pins
 from ledger.views.rows import diagnostic, hide, number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from ledger.canonical import JsonObject
-    from ledger.scoring.history import History, Judged
+    from ledger.scoring.history import Judged
     from ledger.scoring.rung import Figure
-    from ledger.scoring.slots import Holding
+    from ledger.scoring.slots import Holding, SlotState
     from ledger.scoring.verdict import Verdict
     from ledger.views.rows import Row
 
@@ -22,24 +22,23 @@ _ARMS = ("candidate", "main", "reference")
 
 
 class Scored:
-    """Rows of a history.
+    """Rows of what a replay has found so far.
 
     Args:
-        history: what a replay found.
+        rungs: every figure by the index of its receipt.
     """
 
-    def __init__(self, history: History) -> None:
-        self._history = history
-        self.rungs = {judged.rung.index: judged for judged in history.judged}
+    def __init__(self, rungs: Mapping[int, Judged]) -> None:
+        self._rungs = rungs
 
     def is_stopped(self, index: int) -> bool:
         """Whether a receipt holds a rung that is rejected or under review."""
-        judged = self.rungs.get(index)
+        judged = self._rungs.get(index)
         return judged is not None and judged.is_stopped
 
     def rung_rows(self, index: int, body: JsonObject) -> Iterator[tuple[str, Row]]:
         """Rows of the rung in a receipt, each with the name of its table. Faults of the import count as findings."""
-        judged = self.rungs[index]
+        judged = self._rungs[index]
         yield "rounds", self._round_row(judged, body)
         if judged.verdict is not None:
             yield "verdicts", self._verdict_row(judged, judged.verdict)
@@ -101,30 +100,27 @@ class Scored:
         basis = judged.context.basis if judged.context else None
         if basis is None or basis.receipt is None or not self.is_stopped(basis.receipt):
             return False
-        return basis.used == self.rungs[basis.receipt].rung.figures.get("candidate")
+        return basis.used == self._rungs[basis.receipt].rung.figures.get("candidate")
 
-    def frontier_rows(self) -> Iterator[Row]:
-        """The moves of every slot."""
-        slots = self._history.slots
-        moves = [(slot, move) for slot in sorted(slots) for move in slots[slot].moves]
-        for at, (slot, move) in enumerate(moves):
+    def frontier_rows(self, state: SlotState, first: int) -> Iterator[Row]:
+        """The moves of a slot from one on."""
+        for at, move in enumerate(state.moves[first:], first):
             row: Row = {
                 "number": at,
-                **slot._asdict(),
+                **state.slot._asdict(),
                 "since": move.index,
-                "is_current": move is slots[slot].moves[-1],
+                "is_current": move is state.moves[-1],
                 **_holding_columns(move.holding),
                 "diagnostic": None,
             }
             self._hide_stopped(row, "value", move.holding)
             yield row
 
-    def pin_rows(self) -> Iterator[Row]:
-        """The pins of every slot."""
-        for at, pin in enumerate(pins(self._history)):
+    def pin_rows(self, state: SlotState) -> Iterator[Row]:
+        """The pins of a slot."""
+        for pin in slot_pins(state):
             measured = pin.measured
             row: Row = {
-                "number": at,
                 **pin.slot._asdict(),
                 "role": pin.role,
                 "since": pin.held.since if pin.held else None,

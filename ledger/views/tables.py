@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Table
     from sqlmodel import SQLModel
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """Of these tables. Another one makes older views be built again."""
 
 STAMP = "stamp"
@@ -46,8 +46,8 @@ TABLES: dict[str, Table] = dict(Stamp.metadata.tables)
 RUNG_TABLES = ("rounds", "arms", "reps", "facts", "verdicts", "findings")
 """Tables whose rows belong to one rung, by ``receipt``."""
 
-WHOLE_TABLES = ("frontier", "pins")
-"""Tables that are small and are written again as a whole."""
+SLOT_TABLES = ("frontier", "pins")
+"""Tables whose rows belong to one slot."""
 
 LADDER = {
     "rounds": (

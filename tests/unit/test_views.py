@@ -15,10 +15,10 @@ from sqlalchemy.schema import CreateTable
 from ledger.draft import Draft
 from ledger.errors import ConflictError, PolicyError, RefusedError, StorageError, VerificationError
 from ledger.metrics import METRICS
-from ledger.scoring.facts import decimal_text, exact_text, median, record_values
+from ledger.scoring.facts import decimal_text, exact_text, median, record_values, round_facts
 from ledger.store.directory import DirectoryStore
 from ledger.verify import verify
-from ledger.views import build, query
+from ledger.views import build, projection, query
 from ledger.views.build import ViewStatus, extend, rebuild, status
 from ledger.views.database import default_url, open_database, sqlite_url
 from ledger.views.query import ask
@@ -231,7 +231,7 @@ def test_extending_over_many_receipts_gives_the_rows_that_building_gives(sample:
 
 def test_rows_are_written_in_batches(whole: VerifiedLog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = built(tmp_path / "at-once.sqlite", whole)
-    monkeypatch.setattr(build, "_BATCH", 3)
+    monkeypatch.setattr(projection, "STEP", 3)
     assert built(tmp_path / "in-batches.sqlite", whole) == expected
 
 
@@ -288,7 +288,7 @@ def test_repetitions_have_the_facts_of_their_own_records() -> None:
             "wall_ns": [10**8 + at, 10**8],
             "ok": [at != 0, True],
         }
-    rows = [row for table, row in body_rows(9, "round", body) if table == "reps"]
+    rows = [row for table, row in body_rows(9, "round", body, round_facts(body)) if table == "reps"]
     assert len(rows) == 2 * len(body["reps"])
     for row in rows:
         rep = body["reps"][int(str(row["entry"]))]
