@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from ledger.errors import LedgerError, PolicyError, RefusedError, VerificationError, evidence
 from ledger.examine import check_form
-from ledger.merkle import Tree
 from ledger.receipt import Receipt, decode_receipt, decode_receipt_bytes, file_digest
 from ledger.trust import Trust
 
 if TYPE_CHECKING:
     from ledger.canonical import JsonObject
     from ledger.checkpoint import Checkpoint
+    from ledger.merkle import Tree
     from ledger.note import NoteKey
     from ledger.store import Store
 
@@ -75,6 +75,7 @@ class VerifiedLog:
         key: name and key of the ledger.
         checkpoint: what it commits to.
         entries: one per receipt.
+        tree: the tree over them; may hold more, of a ledger that is followed.
         store: where the receipts are; `receipt` hashes what it reads.
         maker: proof that `verify` made it.
     """
@@ -83,6 +84,7 @@ class VerifiedLog:
     key: NoteKey
     checkpoint: Checkpoint
     entries: tuple[Entry, ...]
+    tree: Tree
     store: Store
     maker: object
 
@@ -115,10 +117,14 @@ class VerifiedLog:
             return decode_receipt_bytes(raw)[0] if self.mode == "full" else decode_receipt(raw)
 
     def root_at(self, size: int) -> bytes:
-        """Root hash of the first `size` receipts, of which there are at least so many."""
-        if size == len(self.entries):
-            return self.checkpoint.root
-        return Tree(entry.digest for entry in self.entries[:size]).root()
+        """Root hash of the first `size` receipts.
+
+        Raises:
+            ValueError: there are not so many.
+        """
+        if not 0 <= size <= len(self.entries):
+            raise ValueError(f"{size} receipts of {len(self.entries)}")
+        return self.tree.root(size)
 
     def of_kind(self, kind: str) -> list[int]:
         """Indices of the receipts of one kind."""

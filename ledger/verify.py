@@ -124,6 +124,7 @@ class Auditor:
                 key=self._key,
                 checkpoint=checkpoint,
                 entries=tuple(self._entries),
+                tree=self._state.tree,
                 store=self._store,
                 maker=MAKER,
             )

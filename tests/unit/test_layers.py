@@ -10,7 +10,7 @@ import pytest
 
 from ledger.checkpoint import Checkpoint
 from ledger.keys import PrivateKey
-from ledger.merkle import EMPTY_ROOT
+from ledger.merkle import EMPTY_ROOT, Tree
 from ledger.note import NoteKey
 from ledger.store.directory import DirectoryStore
 from ledger.verified import VerifiedLog
@@ -30,6 +30,7 @@ def test_nobody_but_verify_makes_a_verified_log(tmp_path: Path, maker: object) -
             key=KEY,
             checkpoint=Checkpoint(origin=KEY.name, size=0, root=EMPTY_ROOT),
             entries=(),
+            tree=Tree(),
             store=DirectoryStore(tmp_path),
             maker=maker,
         )
