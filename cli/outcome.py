@@ -17,8 +17,8 @@ from ledger.dsse import PAYLOAD_TYPE
 from ledger.errors import MalformedError, PolicyError, RefusedError
 from ledger.examine import Claim, examine
 from ledger.loading import find_figure, read_again, read_state
-from ledger.log import Sealed
 from ledger.receipt import decode_receipt
+from ledger.sealed import Sealed
 from ledger.statement import SignedStatement, export_envelope, import_envelope
 from ledger.store.disk import storage_errors
 

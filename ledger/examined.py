@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from ledger.keys import PublicKey
+    from ledger.sealed import Taken
 
 Keys: TypeAlias = "Mapping[str, PublicKey]"
 
@@ -96,7 +97,15 @@ def default_jobs(size: int) -> int:
     return min(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1, MAX_JOBS)
 
 
-def examine_all(store: Store, indices: range, keys: Callable[[], Keys], jobs: int) -> Iterator[Examined]:
+def of_writer(taken: Taken) -> Examined:
+    """What the writer in this process has found when it examined a receipt, just before it sealed it."""
+    claim = taken.claim
+    return Examined(digest=taken.digest, kind=claim.kind, identity=claim.identity, seal=taken.receipt.seal, claim=claim)
+
+
+def examine_all(
+    store: Store, indices: range, keys: Callable[[], Keys], jobs: int, taken: Mapping[int, Taken] | None = None
+) -> Iterator[Examined]:
     """Examine receipts in the order of the indices.
 
     Args:
@@ -104,10 +113,11 @@ def examine_all(store: Store, indices: range, keys: Callable[[], Keys], jobs: in
         indices: which; those of the whole ledger, or those that it has grown by.
         keys: gives the keys that are known after the results that were taken so far.
         jobs: number of processes.
+        taken: receipts that the writer in this process has examined, by index.
     """
-    split = indices.stop if jobs == 1 else min(indices.start + CHUNK, indices.stop)
+    split = indices.stop if jobs == 1 or taken else min(indices.start + CHUNK, indices.stop)
     for index in range(indices.start, split):
-        yield _examine_at(store, index, keys())
+        yield of_writer(taken[index]) if taken and index in taken else _examine_at(store, index, keys())
     if split < indices.stop:
         yield from _examine_in_processes(store, range(split, indices.stop), keys, jobs)
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from ledger import snapshot as snapshots
@@ -35,6 +34,7 @@ from ledger.examine import Claim, examine
 from ledger.loading import find_figure, load_state, open_state, read_again
 from ledger.note import NoteKey
 from ledger.receipt import Receipt, Seal, decode_receipt_bytes, encode_receipt, file_digest
+from ledger.sealed import Sealed, Taken
 from ledger.statement import Basis, SignedStatement
 from ledger.strict import format_time
 
@@ -54,23 +54,6 @@ def system_clock() -> dt.datetime:
     return dt.datetime.now(dt.UTC)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sealed:
-    """Outcome for one statement.
-
-    Attributes:
-        index: its index.
-        digest: SHA-256 of its receipt file.
-        identity: identity of the statement.
-        existed: it was in the ledger already, and nothing was written for it.
-    """
-
-    index: int
-    digest: bytes
-    identity: bytes
-    existed: bool
-
-
 class Log:
     """A ledger that this process may extend.
 
@@ -82,6 +65,9 @@ class Log:
         snapshot: where to keep a snapshot of the state; without one, opening reads the whole ledger.
         lock_timeout_s: how long to wait for other writers.
         notice: receives a sentence about everything that was repaired.
+
+    Attributes:
+        watch: receives what was committed, such as `ledger.following.Following.take`; it must not raise.
     """
 
     def __init__(
@@ -101,6 +87,7 @@ class Log:
         self._clock = clock
         self._lock_timeout_s = lock_timeout_s
         self._notice = notice
+        self.watch: Callable[[Sequence[Taken]], None] = lambda _: None
         self._state = State()
         self._checkpoint: bytes | None = None
         self._note_key: NoteKey | None = None
@@ -125,7 +112,7 @@ class Log:
                     f"Take another key or origin, or remove {self._anchor_of(note_key).describe()}",
                 )
             self._repair(0)
-            group: list[bytes] = []
+            group: list[Taken] = []
             try:
                 sealed = self._take(genesis, self._state.basis(), group, "")
                 self._commit(group, note_key)
@@ -154,7 +141,7 @@ class Log:
         with self._store.lock(self._lock_timeout_s):
             note_key = self._synchronise()
             basis = self._state.basis()
-            group: list[bytes] = []
+            group: list[Taken] = []
             try:
                 results = [
                     self._take(item, basis, group, f"/{at}" if len(items) > 1 else "") for at, item in enumerate(items)
@@ -166,7 +153,7 @@ class Log:
                 raise
             return results
 
-    def _take(self, item: SignedStatement | Draft, basis: Basis, group: list[bytes], where: str) -> Sealed:
+    def _take(self, item: SignedStatement | Draft, basis: Basis, group: list[Taken], where: str) -> Sealed:
         """Admit one statement and seal it in memory."""
         try:
             existing = self._find_existing(item, group)
@@ -181,16 +168,17 @@ class Log:
         except (MalformedError, RefusedError) as err:
             raise err.at(where=where) from err
 
-    def _seal(self, signed: SignedStatement, claim: Claim, group: list[bytes]) -> Sealed:
+    def _seal(self, signed: SignedStatement, claim: Claim, group: list[Taken]) -> Sealed:
         index = self._state.size
         seal = Seal(index=index, prev=self._state.prev, sealed_at=format_time(self._clock()))
-        raw = encode_receipt(Receipt(seal=seal, signed=signed))
+        receipt = Receipt(seal=seal, signed=signed)
+        raw = encode_receipt(receipt)
         digest = file_digest(raw)
         self._state.add(digest, claim)
-        group.append(raw)
+        group.append(Taken(raw, receipt, digest, claim))
         return Sealed(index=index, digest=digest, identity=signed.statement.identity, existed=False)
 
-    def _find_existing(self, item: SignedStatement | Draft, group: list[bytes]) -> Sealed | None:
+    def _find_existing(self, item: SignedStatement | Draft, group: list[Taken]) -> Sealed | None:
         """The receipt of this statement, or of a round that says the same by the same keys."""
         if isinstance(item, SignedStatement):
             index = self._state.identities.get(item.statement.identity)
@@ -208,27 +196,27 @@ class Log:
         same = receipt.statement.body == body and found == signers
         return self._sealed_at(index, group) if same else None  # else `State.admit` says what is wrong
 
-    def _sealed_at(self, index: int, group: list[bytes]) -> Sealed:
+    def _sealed_at(self, index: int, group: list[Taken]) -> Sealed:
         raw = self._raw_at(index, group)
         receipt, _ = decode_receipt_bytes(raw)
         return Sealed(index=index, digest=file_digest(raw), identity=receipt.statement.identity, existed=True)
 
-    def _raw_at(self, index: int, group: list[bytes]) -> bytes:
+    def _raw_at(self, index: int, group: list[Taken]) -> bytes:
         """A receipt file of the ledger, or of the group that is being sealed."""
         pending = index - (self._state.size - len(group))
-        return group[pending] if pending >= 0 else read_again(self._store, self._state, index)
+        return group[pending].raw if pending >= 0 else read_again(self._store, self._state, index)
 
-    def _commit(self, group: list[bytes], note_key: NoteKey) -> None:
+    def _commit(self, group: list[Taken], note_key: NoteKey) -> None:
         if not group:
             return
-        start = self._state.size - len(group)
+        start, files = self._state.size - len(group), [taken.raw for taken in group]
         try:
-            self._store.put_receipts(start, group)
+            self._store.put_receipts(start, files)
         except ConflictError:  # another process died between its receipts and its checkpoint
             if self._store.read_checkpoint() != self._checkpoint:
                 raise ConflictError("E_HEAD_MOVED", "the ledger was replaced while it was locked; try again") from None
             self._repair(start)
-            self._store.put_receipts(start, group)
+            self._store.put_receipts(start, files)
         checkpoint = Checkpoint(origin=note_key.name, size=self._state.size, root=self._state.root_at(self._state.size))
         signed = sign_checkpoint(checkpoint, self._key)
         self._store.swap_checkpoint(self._checkpoint, signed)
@@ -238,6 +226,7 @@ class Log:
         except StorageError as err:  # committed all the same: the older anchor still guards what came before
             self._notice(f"sealed, but {err.message}")
         self._keep_snapshot()
+        self.watch(group)
 
     def _synchronise(self) -> NoteKey:
         """Check the ledger as it is now, and bring the state up to it."""

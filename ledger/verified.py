@@ -15,6 +15,8 @@ from ledger.receipt import Receipt, decode_receipt, decode_receipt_bytes, file_d
 from ledger.trust import Trust
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ledger.canonical import JsonObject
     from ledger.checkpoint import Checkpoint
     from ledger.merkle import Tree
@@ -77,6 +79,7 @@ class VerifiedLog:
         entries: one per receipt.
         tree: the tree over them; may hold more, of a ledger that is followed.
         store: where the receipts are; `receipt` hashes what it reads.
+        fresh: receipts that the writer in this process has just sealed, which need not be read from there.
         maker: proof that `verify` made it.
     """
 
@@ -86,6 +89,7 @@ class VerifiedLog:
     entries: tuple[Entry, ...]
     tree: Tree
     store: Store
+    fresh: Mapping[int, Receipt]
     maker: object
 
     def __post_init__(self) -> None:
@@ -111,6 +115,8 @@ class VerifiedLog:
             VerificationError: it has changed, or it is not a receipt (quick mode does not look inside).
             StorageError: it cannot be read.
         """
+        if index in self.fresh:
+            return self.fresh[index]
         with evidence(index):
             raw = self.receipt_bytes(index)
             # Verified in full, these very bytes have passed their schema and with it the domain.

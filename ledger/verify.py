@@ -16,7 +16,7 @@ The quick mode does 1 to 3, the chain of 4, and 5 to 7: no producer's signature,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
 from ledger.admission import State, read_genesis
@@ -38,6 +38,7 @@ from ledger.whole import CHECKPOINT, Whole
 
 if TYPE_CHECKING:
     from ledger.note import NoteKey
+    from ledger.sealed import Taken
 
 Progress: TypeAlias = Callable[[int, int], None]
 
@@ -89,15 +90,25 @@ class Auditor:
         self._entries: list[Entry] = []
         self._last_sealed_at = ""
         self._missing = False
+        self._taken: Mapping[int, Taken] = {}
         self._jobs = jobs
         self._reports = reports
         self._result = Verification(mode=mode)
         self.signed: bytes | None = None
 
-    def run(self, pins: Pins, progress: Progress | None = None) -> Verification:
-        """Take the steps, for all receipts behind those of the last run."""
+    def run(
+        self, pins: Pins, progress: Progress | None = None, taken: Mapping[int, Taken] | None = None
+    ) -> Verification:
+        """Take the steps, for all receipts behind those of the last run.
+
+        Args:
+            pins: see `verify`.
+            progress: see `verify`.
+            taken: receipts that the writer in this process has examined and sealed, by index. Whether they are those
+                of the ledger shows in the root, as ever.
+        """
         result = self._result = Verification(mode=self._result.mode)
-        self._pins, self._key = pins, pins.key or self._key
+        self._pins, self._key, self._taken = pins, pins.key or self._key, taken or {}
         raw = self.signed = self._read_checkpoint()
         if raw is None:
             return result
@@ -126,6 +137,7 @@ class Auditor:
                 entries=tuple(self._entries),
                 tree=self._state.tree,
                 store=self._store,
+                fresh={index: each.receipt for index, each in self._taken.items()},
                 maker=MAKER,
             )
         return result
@@ -223,7 +235,7 @@ class Auditor:
 
     def _run_full(self, indices: range) -> Iterator[int]:
         jobs = self._jobs or default_jobs(indices.stop - indices.start)
-        found = examine_all(self._store, indices, lambda: self._state.keys, jobs)
+        found = examine_all(self._store, indices, lambda: self._state.keys, jobs, self._taken)
         for index, item in zip(indices, found, strict=False):  # what is missing at the end is found once
             if item.digest:
                 self._judge(index, item)

@@ -22,8 +22,9 @@ from ledger.ingest.sparkinfer_faults import FAULTS
 from ledger.ingest.sparkinfer_log import ImportedRun, read_log
 from ledger.ingest.tdx import NOT_COVERED, verify_tdx
 from ledger.loading import find_figure, read_again, read_state
-from ledger.log import LOCK_TIMEOUT_S, Sealed
+from ledger.log import LOCK_TIMEOUT_S
 from ledger.receipt import decode_receipt, file_digest
+from ledger.sealed import Sealed
 
 
 def register(app: typer.Typer) -> None:

@@ -27,9 +27,10 @@ from cli.status import reports_errors
 from ledger.canonical import JsonObject
 from ledger.draft import Draft
 from ledger.errors import RefusedError
-from ledger.log import LOCK_TIMEOUT_S, Sealed
+from ledger.log import LOCK_TIMEOUT_S
 from ledger.scoring.replay import replay
 from ledger.scoring.rescore import Rescored, Side, compare, output_digest, summary, to_json
+from ledger.sealed import Sealed
 
 
 def register(app: typer.Typer) -> None:

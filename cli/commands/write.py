@@ -18,7 +18,8 @@ from ledger.canonical import parse_json
 from ledger.draft import Draft
 from ledger.errors import LedgerError, MalformedError, RefusedError
 from ledger.ingest import ADAPTERS
-from ledger.log import LOCK_TIMEOUT_S, MAX_GROUP, Sealed
+from ledger.log import LOCK_TIMEOUT_S, MAX_GROUP
+from ledger.sealed import Sealed
 from ledger.statement import SignedStatement, import_envelope
 from ledger.store.disk import storage_errors
 

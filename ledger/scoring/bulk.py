@@ -10,9 +10,7 @@ doubles can tell, the exact values are fetched and `ledger.scoring.tier` decides
 
 from __future__ import annotations
 
-import gc
 from bisect import bisect
-from contextlib import contextmanager
 from itertools import accumulate, islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -83,18 +81,6 @@ def read_columns(rows: Iterator[tuple[int, float, float | None, float | None, fl
         for column, values in zip(columns, zip(*chunk, strict=True), strict=True):
             column.extend(values)
     return Columns(*columns)
-
-
-@contextmanager
-def collector_paused() -> Iterator[None]:
-    """Keep the garbage collector from walking millions of numbers again and again: none of them is in a cycle."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def rescore_slot(columns: Columns, rule: Rule, exact: Exact, *, lower: bool = False) -> list[str]:

@@ -41,16 +41,6 @@ class RepFact:
     median: Fraction
 
     @property
-    def lowest(self) -> Fraction:
-        """The lowest value."""
-        return Fraction(*_at_rank(0, sorted(self.doubles), self.doubles, self.ratios))
-
-    @property
-    def highest(self) -> Fraction:
-        """The highest value."""
-        return Fraction(*_at_rank(-1, sorted(self.doubles), self.doubles, self.ratios))
-
-    @property
     def values(self) -> tuple[Fraction, ...]:
         """Value of every record."""
         return tuple(Fraction(*ratio) for ratio in self.ratios)
@@ -88,7 +78,10 @@ class ArmFact:
         """``100 * (highest - lowest) / median``; none for one repetition, which has no spread."""
         if len(self.reps) == 1:
             return None
-        return 100 * (self.highest - self.lowest) / self.median
+        high, below_high = self.highest.as_integer_ratio()
+        low, below_low = self.lowest.as_integer_ratio()
+        middle, below = self.median.as_integer_ratio()
+        return Fraction(100 * (high * below_low - low * below_high) * below, below_high * below_low * middle)
 
 
 def round_facts(body: JsonObject) -> list[ArmFact]:
@@ -189,7 +182,7 @@ def _at_rank(rank: int, ordered: Sequence[float], doubles: Sequence[float], rati
     if doubles.count(double) == 1:
         return ratios[doubles.index(double)]
     equal = sorted(Fraction(*ratio) for ratio, each in zip(ratios, doubles, strict=True) if each == double)
-    return equal[rank % len(ordered) - ordered.index(double)].as_integer_ratio()
+    return equal[rank - ordered.index(double)].as_integer_ratio()
 
 
 def exact_text(value: Fraction) -> str:

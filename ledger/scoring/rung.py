@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 PLACES = 6
 """Decimals of a computed figure in every output; half a unit of the last one is how much reading may round."""
+_HALF_UNIT = Fraction(1, 2 * 10**PLACES)
 
 
 class Slot(NamedTuple):
@@ -48,7 +49,7 @@ class Slot(NamedTuple):
 
     def beside(self, metric: str, context: int) -> Slot:
         """The slot of another metric or context on the same node."""
-        return self._replace(metric=metric, context=context)
+        return Slot(self.project, self.node, self.quant, context, metric)
 
     def better(self, one: Fraction, other: Fraction) -> bool:
         """Whether `one` is better than `other`."""
@@ -135,7 +136,13 @@ class Rung:
 def decimal_figure(text: str) -> Figure:
     """A number as a file printed it: a decimal such as ``46.49``."""
     places = len(text.partition(".")[2])
-    return Figure(value=Fraction(text), half_unit=Fraction(1, 2 * 10**places))
+    return Figure(value=read_decimal(text), half_unit=Fraction(1, 2 * 10**places))
+
+
+def read_decimal(text: str) -> Fraction:
+    """A decimal that satisfies its schema: digits with at most one point, which `Fraction` takes long to find out."""
+    whole, _, places = text.partition(".")
+    return Fraction(int(whole + places), 10 ** len(places))
 
 
 def read_imported(index: int, digest: str, body: JsonObject) -> Rung:
@@ -211,7 +218,7 @@ def read_round(
 def _computed(fact: ArmFact, statistic: Statistic) -> Figure:
     return Figure(
         value=arm_value(fact, statistic),
-        half_unit=Fraction(1, 2 * 10**PLACES),
+        half_unit=_HALF_UNIT,
         reps=len({rep.order for rep in fact.reps}),
     )
 
@@ -219,8 +226,8 @@ def _computed(fact: ArmFact, statistic: Statistic) -> Figure:
 def _point(item: JsonObject) -> ParityPoint:
     return ParityPoint(
         depth=item.get("depth"),
-        kl=Fraction(item["kl"]) if "kl" in item else None,
-        top1=Fraction(item["top1"]) if "top1" in item else None,
+        kl=read_decimal(item["kl"]) if "kl" in item else None,
+        top1=read_decimal(item["top1"]) if "top1" in item else None,
         trials=item.get("trials"),
         path=item.get("path"),
     )

@@ -7,11 +7,13 @@ database must be one that includes definitions of tables in its transactions, as
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from sqlalchemy import bindparam, delete, insert, inspect, select, text
 
 from ledger import __version__
+from ledger.collector import collector_paused
 from ledger.errors import PolicyError, RefusedError, VerificationError
 from ledger.rule import AXES
 from ledger.scoring.history import SCORED
@@ -20,6 +22,8 @@ from ledger.views.projection import Projection
 from ledger.views.tables import LADDER, LADDER_VIEW, RUNG_TABLES, SCHEMA_VERSION, SLOT_TABLES, STAMP, TABLES
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sqlalchemy import Connection, Delete, Engine, Table
 
     from ledger.verified import VerifiedLog
@@ -160,13 +164,14 @@ def compare_stamp(connection: Connection, log: VerifiedLog, *, lock: bool = Fals
 
 def write(connection: Connection, log: VerifiedLog, projection: Projection) -> None:
     """Write what views lack that hold what a projection has taken in, and the stamp, in the caller's transaction."""
-    for step in projection.steps(log):
-        _drop(connection, step)
-        rows: dict[str, list[Row]] = {}
-        for name, row in step.rows:
-            rows.setdefault(name, []).append(row)
-        for name, of_table in rows.items():
-            connection.execute(insert(TABLES[name]), of_table)
+    with collector_paused():
+        for step in projection.steps(log):
+            _drop(connection, step)
+            rows: dict[str, list[Row]] = {}
+            for name, row in step.rows:
+                rows.setdefault(name, []).append(row)
+            for name, of_table in rows.items():
+                _insert(connection, name, of_table)
     stamp = {
         "id": 1,
         "schema_version": SCHEMA_VERSION,
@@ -177,6 +182,17 @@ def write(connection: Connection, log: VerifiedLog, projection: Projection) -> N
     }
     connection.execute(delete(TABLES[STAMP]))
     connection.execute(insert(TABLES[STAMP]), [stamp])
+
+
+def _insert(connection: Connection, name: str, rows: Sequence[Row]) -> None:
+    """Insert rows as the driver takes them: making parameters of dictionaries costs more than inserting them."""
+    dialect = connection.dialect
+    compiled = insert(TABLES[name]).compile(dialect=dialect)
+    if not compiled.positiontup:
+        connection.execute(insert(TABLES[name]), rows)
+        return
+    in_order = itemgetter(*compiled.positiontup)
+    connection.exec_driver_sql(str(compiled), [in_order(row) for row in rows])
 
 
 def _drop(connection: Connection, step: Step) -> None:

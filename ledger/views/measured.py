@@ -180,11 +180,9 @@ class RepRow(View, table=True):
         records: number of records that have a value.
         median: of its records.
         median_real: the same for sorting.
-        mean_real: mean of its records, rounded: the exact one can have hundreds of digits, and no rule needs it.
-        lowest: of its records.
-        lowest_real: the same for sorting.
-        highest: of its records.
-        highest_real: the same for sorting.
+        mean_real: mean of its records, as a double.
+        lowest_real: lowest of its records, as a double.
+        highest_real: highest of its records, as a double.
         diagnostic: the numbers of a candidate that is rejected or under review.
     """
 
@@ -203,9 +201,7 @@ class RepRow(View, table=True):
     median: str | None
     median_real: float | None
     mean_real: float | None
-    lowest: str | None
     lowest_real: float | None
-    highest: str | None
     highest_real: float | None
     diagnostic: str | None
 

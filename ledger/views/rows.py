@@ -93,7 +93,7 @@ def hide_stopped(table: str, row: Row) -> None:
     if table == "findings" and row["source"] == "imported":
         hide(row, ("message", "place"))
     elif table == "reps" and row["arm"] == "candidate":
-        hide(row, ("wall_ns", "median", "mean_real", "lowest", "highest"))
+        hide(row, ("wall_ns", "median", "mean_real", "lowest_real", "highest_real"))
     elif table == "facts" and row["arm"] == "candidate":
         hide(row, ("median", "lowest", "highest", "spread_pct"))
 
@@ -153,8 +153,8 @@ def _rep_row(index: int, entry: int, name: str, rep: JsonObject, fact: RepFact |
         "records": len(fact.ratios) if fact else 0,
         **number("median", fact.median if fact else None),
         "mean_real": fsum(fact.doubles) / len(fact.doubles) if fact else None,
-        **number("lowest", fact.lowest if fact else None),
-        **number("highest", fact.highest if fact else None),
+        "lowest_real": min(fact.doubles) if fact else None,
+        "highest_real": max(fact.doubles) if fact else None,
         "diagnostic": None,
     }
 

@@ -2,6 +2,8 @@
 
 Every exact number stands twice: as text without loss (a fraction such as ``46545/1001``, or a decimal where the verdict
 was calculated in doubles) under its own name, and as a double for sorting under the same name with ``_real`` behind it.
+What describes the records of one repetition, and is held against nothing, is a double only: such a mean can have
+hundreds of digits.
 Units and directions are those of the metric. Times are text, as sealed. ``receipt`` is the index of a receipt.
 
 The speed of what was rejected or is under review stands in columns named ``diagnostic`` only: there, as a JSON object,

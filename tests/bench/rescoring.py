@@ -8,8 +8,9 @@ from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING
 
+from ledger.collector import collector_paused
 from ledger.rule import read_rule
-from ledger.scoring.bulk import ExactRow, collector_paused, needs_replay, read_columns, rescore_slot
+from ledger.scoring.bulk import ExactRow, needs_replay, read_columns, rescore_slot
 from tests.bench.measure import cpu_ratio, cpu_time, in_turns, table
 
 if TYPE_CHECKING:

@@ -41,7 +41,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ledger.draft import Draft
-    from ledger.log import Log, Sealed
+    from ledger.log import Log
+    from ledger.sealed import Sealed
 
 GROUP = ["a", "b", "c"]
 MODES: list[Mode] = ["before", "half", "after"]

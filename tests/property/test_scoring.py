@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ledger.collector import collector_paused
 from ledger.rule import read_rule
-from ledger.scoring.bulk import ExactRow, collector_paused, needs_replay, read_columns, rescore_slot
+from ledger.scoring.bulk import ExactRow, needs_replay, read_columns, rescore_slot
 from ledger.scoring.replay import Replay
 from ledger.scoring.rescore import compare
 from ledger.scoring.rung import read_slot

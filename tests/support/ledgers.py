@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ledger.canonical import JsonObject
-    from ledger.log import Sealed
+    from ledger.sealed import Sealed
     from ledger.store import Store
     from ledger.verified import VerifiedLog
 

@@ -26,7 +26,7 @@ from tests.support.ledgers import LEDGER, make_key, round_draft
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ledger.log import Sealed
+    from ledger.sealed import Sealed
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE_S = 300.0

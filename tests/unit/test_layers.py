@@ -31,6 +31,7 @@ def test_nobody_but_verify_makes_a_verified_log(tmp_path: Path, maker: object) -
             checkpoint=Checkpoint(origin=KEY.name, size=0, root=EMPTY_ROOT),
             entries=(),
             tree=Tree(),
+            fresh={},
             store=DirectoryStore(tmp_path),
             maker=maker,
         )

@@ -295,7 +295,8 @@ def test_repetitions_have_the_facts_of_their_own_records() -> None:
         values = record_values(METRICS[str(row["metric"])], rep["records"]) if not rep["warmup"] else ()
         assert row["records"] == len(values)
         assert row["median"] == (str(median(values)) if values else None)
-        assert (row["lowest"], row["highest"]) == ((str(min(values)), str(max(values))) if values else (None, None))
+        expected = (float(min(values)), float(max(values)), float(sum(values) / len(values))) if values else (None,) * 3
+        assert (row["lowest_real"], row["highest_real"], row["mean_real"]) == expected
     assert [row["records"] for row in rows] == [0, 1, 1, 2, 1, 2, 1, 2, 0, 0, 0, 0]
 
 
