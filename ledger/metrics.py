@@ -2,7 +2,7 @@
 
 Unit and direction come from here, never from a file: a tool that gets them wrong cannot turn a slowdown into a gain.
 Each metric has exactly one formula; a number by another formula would be another metric. Formulas are exact: they take
-integers from one record and give a fraction, or nothing when a column that they need was not observed.
+integers from each record and give a fraction, or nothing where it is not defined.
 
 Source of the token formulas: a stream's first token ends the prefill, so n tokens leave n - 1 decode steps.
 """
@@ -13,12 +13,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
 Ratio: TypeAlias = tuple[int, int]
 """Numerator and denominator, both above 0 and not reduced: an exact number that costs nothing to make."""
 
-Formula: TypeAlias = "Callable[..., Ratio | None]"
+Records: TypeAlias = "Iterable[tuple[int, ...]]"
+Formula: TypeAlias = "Callable[[Records], list[Ratio]]"
 
 NS_PER_S = 10**9
 NS_PER_MS = 10**6
@@ -33,7 +34,7 @@ class Metric:
         unit: unit of the value.
         better: which direction is an improvement.
         columns: columns of ``records`` that the formula takes, in its order.
-        formula: gives the value of one record; none when it is not defined there.
+        formula: gives the values of records for which it is defined, in their order.
         text: the formula for people.
     """
 
@@ -53,7 +54,7 @@ METRICS: Mapping[str, Metric] = {
             unit="tok/s",
             better="higher",
             columns=("completion_tokens", "e2e_ns", "ttft_ns"),
-            formula=lambda n, end, first: ((n - 1) * NS_PER_S, end - first) if n > 1 and end > first else None,
+            formula=lambda rows: [((n - 1) * NS_PER_S, end - first) for n, end, first in rows if n > 1 and end > first],
             text="(completion_tokens - 1) / (e2e - ttft)",
         ),
         Metric(
@@ -61,7 +62,7 @@ METRICS: Mapping[str, Metric] = {
             unit="tok/s",
             better="higher",
             columns=("completion_tokens", "wall_ns"),
-            formula=lambda tokens, wall: (tokens * NS_PER_S, wall) if tokens > 0 and wall > 0 else None,
+            formula=lambda rows: [(tokens * NS_PER_S, wall) for tokens, wall in rows if tokens > 0 and wall > 0],
             text="completion_tokens / wall",
         ),
         Metric(
@@ -69,7 +70,7 @@ METRICS: Mapping[str, Metric] = {
             unit="tok/s",
             better="higher",
             columns=("prompt_tokens", "wall_ns"),
-            formula=lambda tokens, wall: (tokens * NS_PER_S, wall) if tokens > 0 and wall > 0 else None,
+            formula=lambda rows: [(tokens * NS_PER_S, wall) for tokens, wall in rows if tokens > 0 and wall > 0],
             text="prompt_tokens / wall",
         ),
         Metric(
@@ -77,7 +78,7 @@ METRICS: Mapping[str, Metric] = {
             unit="ms",
             better="lower",
             columns=("ttft_ns",),
-            formula=lambda ttft: (ttft, NS_PER_MS) if ttft > 0 else None,
+            formula=lambda rows: [(ttft, NS_PER_MS) for (ttft,) in rows if ttft > 0],
             text="ttft",
         ),
         Metric(
@@ -85,7 +86,7 @@ METRICS: Mapping[str, Metric] = {
             unit="ms",
             better="lower",
             columns=("wall_ns",),
-            formula=lambda wall: (wall, NS_PER_MS) if wall > 0 else None,
+            formula=lambda rows: [(wall, NS_PER_MS) for (wall,) in rows if wall > 0],
             text="wall",
         ),
         Metric(
@@ -93,7 +94,7 @@ METRICS: Mapping[str, Metric] = {
             unit="tok/round",
             better="higher",
             columns=("completion_tokens", "rounds"),
-            formula=lambda tokens, rounds: (tokens - 1, rounds) if tokens > 1 and rounds > 0 else None,
+            formula=lambda rows: [(tokens - 1, rounds) for tokens, rounds in rows if tokens > 1 and rounds > 0],
             text="(completion_tokens - 1) / rounds",
         ),
         Metric(
@@ -101,7 +102,7 @@ METRICS: Mapping[str, Metric] = {
             unit="ms/round",
             better="lower",
             columns=("decode_ns", "rounds"),
-            formula=lambda decode, rounds: (decode, rounds * NS_PER_MS) if decode > 0 and rounds > 0 else None,
+            formula=lambda rows: [(decode, rounds * NS_PER_MS) for decode, rounds in rows if decode > 0 and rounds > 0],
             text="decode / rounds",
         ),
     )

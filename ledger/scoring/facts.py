@@ -29,12 +29,14 @@ class RepFact:
     """One repetition: what its records gave.
 
     Attributes:
+        entry: position in the round's list of repetitions.
         order: place in time of the run.
         ratios: value of every record that has one, in their order.
         doubles: the double nearest to each.
         median: middle value, or the mean of the two middle values.
     """
 
+    entry: int
     order: int
     ratios: tuple[Ratio, ...]
     doubles: tuple[float, ...]
@@ -91,29 +93,30 @@ def round_facts(body: JsonObject) -> list[ArmFact]:
         One per arm, metric and context that has a value, ordered by metric, context and arm.
     """
     groups: dict[tuple[str, int, str], list[RepFact]] = defaultdict(list)
-    for rep in body["reps"]:
+    for entry, rep in enumerate(body["reps"]):
         if rep["warmup"]:
             continue
         for name in rep["metrics"]:
             ratios = _record_ratios(METRICS[name], rep["records"])
             if ratios:
-                groups[name, rep["context"], rep["arm"]].append(_rep_fact(rep["order"], ratios))
+                groups[name, rep["context"], rep["arm"]].append(_rep_fact(entry, rep["order"], ratios))
     return [_arm_fact(*key, reps) for key, reps in sorted(groups.items())]
 
 
-def _rep_fact(order: int, ratios: tuple[Ratio, ...]) -> RepFact:
+def _rep_fact(entry: int, order: int, ratios: tuple[Ratio, ...]) -> RepFact:
     doubles = tuple([numerator / denominator for numerator, denominator in ratios])
-    return RepFact(order=order, ratios=ratios, doubles=doubles, median=_median_of_ratios(ratios, doubles))
+    return RepFact(entry=entry, order=order, ratios=ratios, doubles=doubles, median=_median_of_ratios(ratios, doubles))
 
 
 def _arm_fact(metric: str, context: int, arm: str, reps: list[RepFact]) -> ArmFact:
-    medians = sorted(rep.median for rep in reps)
+    # Fractions are compared only where their doubles are equal: that takes long, and the answer is the same.
+    medians = [middle for _, middle in sorted((_double(rep.median), rep.median) for rep in reps)]
     return ArmFact(
         arm=arm,
         metric=METRICS[metric],
         context=context,
         reps=tuple(reps),
-        median=median(medians),
+        median=_middle(medians),
         lowest=medians[0],
         highest=medians[-1],
     )
@@ -128,20 +131,27 @@ def _record_ratios(metric: Metric, records: dict[str, list[Any]]) -> tuple[Ratio
     columns = [records[name] for name in metric.columns]
     if "ok" not in records:
         with suppress(TypeError):  # a column that was not observed in a record is None, and no number
-            return tuple([ratio for ratio in map(metric.formula, *columns) if ratio is not None])
+            return tuple(metric.formula(zip(*columns, strict=True)))
     succeeded = records.get("ok") or [True] * len(columns[0])
-    rows = zip(succeeded, *columns, strict=True)
-    ratios = [metric.formula(*cells) for ok, *cells in rows if ok and None not in cells]
-    return tuple([ratio for ratio in ratios if ratio is not None])
+    rows = zip(succeeded, zip(*columns, strict=True), strict=True)
+    return tuple(metric.formula(cells for ok, cells in rows if ok and None not in cells))
 
 
 def median(values: Sequence[Fraction]) -> Fraction:
     """Middle value, or the mean of the two middle values. `values` is not empty."""
-    ordered = sorted(values)
+    return _middle(sorted(values))
+
+
+def _middle(ordered: Sequence[Fraction]) -> Fraction:
     middle = len(ordered) // 2
     if len(ordered) % 2:
         return ordered[middle]
     return (ordered[middle - 1] + ordered[middle]) / 2
+
+
+def _double(value: Fraction) -> float:
+    numerator, denominator = value.as_integer_ratio()
+    return numerator / denominator
 
 
 def arm_value(fact: ArmFact, statistic: Statistic) -> Fraction:

@@ -191,7 +191,7 @@ class _Judge:
             limit = self.read(rule.ceiling) * denominator
             if self.read(self.value.value) > limit:
                 return Bound("REVIEW", "E_CEILING", f"the value is over the ceiling of {float(limit):.6g}")
-        for share in self.rung.windows:
+        for share in (Fraction(*window) for window in self.rung.windows):
             if rule.wall_over is not None and self.read(share) > self.read(rule.wall_over):
                 return Bound("REVIEW", "E_WALL_OVER", f"samples take {float(share):.3f} of their repetition's time")
             if rule.wall_under is not None and self.read(share) < self.read(rule.wall_under):

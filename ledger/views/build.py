@@ -7,6 +7,7 @@ database must be one that includes definitions of tables in its transactions, as
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from operator import itemgetter
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -24,7 +25,7 @@ from ledger.views.tables import LADDER, LADDER_VIEW, RUNG_TABLES, SCHEMA_VERSION
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sqlalchemy import Connection, Delete, Engine, Table
+    from sqlalchemy import Connection, Delete, Dialect, Engine, Table
 
     from ledger.verified import VerifiedLog
     from ledger.views.projection import Step
@@ -186,13 +187,19 @@ def write(connection: Connection, log: VerifiedLog, projection: Projection) -> N
 
 def _insert(connection: Connection, name: str, rows: Sequence[Row]) -> None:
     """Insert rows as the driver takes them: making parameters of dictionaries costs more than inserting them."""
-    dialect = connection.dialect
-    compiled = insert(TABLES[name]).compile(dialect=dialect)
-    if not compiled.positiontup:
+    statement, columns = _inserter(name, connection.dialect)
+    if columns:
+        in_order = itemgetter(*columns)
+        connection.exec_driver_sql(statement, [in_order(row) for row in rows])
+    else:
         connection.execute(insert(TABLES[name]), rows)
-        return
-    in_order = itemgetter(*compiled.positiontup)
-    connection.exec_driver_sql(str(compiled), [in_order(row) for row in rows])
+
+
+@lru_cache
+def _inserter(name: str, dialect: Dialect) -> tuple[str, tuple[str, ...]]:
+    """Text that inserts a row, and the columns in its order; none where a driver takes parameters by name."""
+    compiled = insert(TABLES[name]).compile(dialect=dialect)
+    return str(compiled), tuple(compiled.positiontup or ())
 
 
 def _drop(connection: Connection, step: Step) -> None:

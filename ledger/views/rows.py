@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from math import fsum
 from typing import TYPE_CHECKING, TypeAlias
 
 import orjson
 
-from ledger.scoring.facts import exact_text, record_values
+from ledger.scoring.facts import exact_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -28,7 +27,8 @@ def number(name: str, value: Fraction | None) -> Row:
     """A number as two columns: exact text, and a double for sorting."""
     if value is None:
         return {name: None, name + _REAL: None}
-    return {name: exact_text(value), name + _REAL: float(value)}
+    numerator, denominator = value.as_integer_ratio()
+    return {name: exact_text(value), name + _REAL: numerator / denominator}
 
 
 def hide(row: Row, names: Iterable[str]) -> None:
@@ -82,7 +82,7 @@ def body_rows(index: int, kind: str, body: JsonObject, facts: Sequence[ArmFact])
             yield "arms", _arm_row(index, {"role": "candidate", "commit": body["commit"]})
         return
     yield from (("arms", _arm_row(index, arm)) for arm in body["arms"])
-    of_rep = _facts_by_rep(body["reps"], facts)
+    of_rep = {(rep.entry, fact.metric.name): rep for fact in facts for rep in fact.reps}
     for entry, rep in enumerate(body["reps"]):
         yield from (("reps", _rep_row(index, entry, name, rep, of_rep.get((entry, name)))) for name in rep["metrics"])
     yield from (("facts", _fact_row(index, fact)) for fact in facts)
@@ -121,22 +121,6 @@ def _arm_row(index: int, arm: JsonObject) -> Row:
         "toolchain": arm.get("toolchain"),
         "binary_sha256": arm.get("binary_sha256"),
     }
-
-
-def _facts_by_rep(reps: Sequence[JsonObject], facts: Sequence[ArmFact]) -> dict[tuple[int, str], RepFact]:
-    """The fact of each repetition and metric, by its position in the round. One that has no value has no fact."""
-    groups: dict[tuple[str, int, str], list[int]] = defaultdict(list)
-    for entry, rep in enumerate(reps):
-        for name in rep["metrics"] if not rep["warmup"] else ():
-            groups[name, rep["context"], rep["arm"]].append(entry)
-    found = {}
-    for fact in facts:
-        name = fact.metric.name
-        entries = groups[name, fact.context, fact.arm]
-        if len(entries) != len(fact.reps):  # calculated again only where some have no value
-            entries = [entry for entry in entries if record_values(fact.metric, reps[entry]["records"])]
-        found.update({(entry, name): each for entry, each in zip(entries, fact.reps, strict=True)})
-    return found
 
 
 def _rep_row(index: int, entry: int, name: str, rep: JsonObject, fact: RepFact | None) -> Row:

@@ -1,6 +1,6 @@
 """The benchmarks: `make bench`. Each table says what was measured, the floor or the peer beside it, and the target.
 
-Sizes come from the environment: BENCH_RECEIPTS (20000), BENCH_REPEATS (3), BENCH_COMMITS (30), BENCH_RUNGS (1000000).
+Sizes come from the environment: BENCH_RECEIPTS (20000), BENCH_REPEATS (3), BENCH_COMMITS (30), BENCH_RUNGS (1000000), BENCH_FOLLOWED (10000).
 What they need is generated, in a temporary folder that is removed at the end.
 """
 
@@ -11,7 +11,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.bench import appending, rescoring, starting, validation, verification
+from tests.bench import appending, following, rescoring, starting, validation, verification
 from tests.bench.measure import number
 from tests.bench.rounds import make_ledger
 
@@ -34,6 +34,7 @@ def main() -> None:
         starting.run(folder / "start", 5 * repeats)
         (folder / "rescore").mkdir()
         rescoring.run(folder / "rescore", number("BENCH_RUNGS", 1_000_000), repeats)
+        following.run(folder / "follow", number("BENCH_FOLLOWED", 10_000))
         large = folder / "large"
         large.mkdir()
         make_ledger(large, receipts - 2)
