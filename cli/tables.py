@@ -5,16 +5,26 @@ Everything that needs SQL stands here, so that a command which needs none does n
 
 from __future__ import annotations
 
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from threading import Event
+from typing import TYPE_CHECKING
 
 from cli import output
 from cli.context import find_ledger
 from cli.history import open_log
-from ledger.errors import StorageError
+from ledger.errors import ConflictError, StorageError
+from ledger.following import Following
 from ledger.views import build
 from ledger.views.build import ViewStatus
 from ledger.views.database import default_url, discard_sqlite, open_database
+from ledger.views.follow import Follower
 from ledger.views.query import Answer, ask, check_sql
+
+if TYPE_CHECKING:
+    from ledger.verified import VerifiedLog
 
 
 def rebuild(ledger: Path | None, url: str) -> ViewStatus:
@@ -56,6 +66,49 @@ def extend(ledger: Path | None, url: str) -> tuple[ViewStatus, int]:
     engine = open_database(url or default_url(found.store.local), "write")
     before = build.extend(engine, log)
     return build.status(engine, log), before.behind
+
+
+def follow(ledger: Path | None, url: str, every_s: float) -> ViewStatus:
+    """Keep the views up to date until the process is told to end, by Ctrl-C or SIGTERM; what was begun is finished.
+
+    Args:
+        ledger: folder to look from.
+        url: database; empty for the ledger's own.
+        every_s: time between two looks at the ledger.
+
+    Returns:
+        What they are worth at the end.
+    """
+    found = find_ledger(ledger)
+    engine = open_database(url or default_url(found.store.local), "write")
+    following = Following(found.store)
+    follower = Follower(engine, following)
+    _tell(follower.catch_up(output.progress_line), following.look())
+    output.say("following the ledger; Ctrl-C ends it")
+    with _told_to_end() as ends:
+        while not ends.wait(every_s):
+            try:
+                _tell(follower.catch_up(), following.look())
+            except ConflictError as err:  # somebody builds them anew; the next look finds what they are then
+                output.notice(str(err))
+    return build.status(engine, following.look())
+
+
+@contextmanager
+def _told_to_end() -> Iterator[Event]:
+    """Set by Ctrl-C and SIGTERM, which interrupt nothing meanwhile."""
+    ends = Event()
+    before = {number: signal.signal(number, lambda *_: ends.set()) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield ends
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _tell(before: ViewStatus, log: VerifiedLog) -> None:
+    if before.behind:
+        output.say(f"{output.receipts(before.behind)} added, {len(log.entries)} in all")
 
 
 def status(ledger: Path | None, url: str) -> ViewStatus:

@@ -26,6 +26,7 @@ def register(app: typer.Typer) -> None:
     views = typer.Typer(name="views", help="SQL tables made from the ledger; never a source.", no_args_is_help=True)
     views.command(epilog="Example: rungbook views rebuild --url sqlite:////srv/views.sqlite")(rebuild)
     views.command(epilog="Example: rungbook views extend --json")(extend)
+    views.command(epilog="Example: rungbook views follow --every 5")(follow)
     views.command(epilog="Example: rungbook views status --json")(status)
     app.add_typer(views)
     app.command(epilog=_SQL_EXAMPLE)(sql)
@@ -49,6 +50,24 @@ def extend(*, url: UrlOption = "", ledger: LedgerOption = None, as_json: JsonOpt
 
     state, added = tables.extend(ledger, url)
     _print_status(state, f"{output.receipts(added)} added", as_json=as_json)
+
+
+@reports_errors
+def follow(
+    *,
+    every: Annotated[float, typer.Option(min=0.05, metavar="SECONDS", help="Time between two looks.")] = 1.0,
+    url: UrlOption = "",
+    ledger: LedgerOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Keep the tables up to date while the ledger grows, until Ctrl-C or SIGTERM.
+
+    The ledger is verified in full at the start; from then on what is new is, and that it continues what was there.
+    """
+    from cli import tables  # noqa: PLC0415 - SQL takes longer to import than most commands take
+
+    state = tables.follow(ledger, url, every)
+    _print_status(state, _WORDS[state.state], as_json=as_json)
 
 
 @reports_errors

@@ -1,7 +1,7 @@
 """The benchmarks: `make bench`. Each table says what was measured, the floor or the peer beside it, and the target.
 
-Sizes come from the environment: BENCH_RECEIPTS (20000), BENCH_REPEATS (3), BENCH_COMMITS (30), BENCH_RUNGS (1000000), BENCH_FOLLOWED (10000).
-What they need is generated, in a temporary folder that is removed at the end.
+Sizes come from the environment: BENCH_RECEIPTS (20000), BENCH_REPEATS (3), BENCH_COMMITS (30), BENCH_RUNGS (1000000),
+BENCH_FOLLOWED (10000). What they need is generated, in a temporary folder that is removed at the end.
 """
 
 from __future__ import annotations

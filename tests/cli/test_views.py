@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -12,12 +14,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cli.program import OK, PROGRAM, REFUSED, REFUTED, UNAVAILABLE, run
+from ledger.errors import ConflictError
+from ledger.views.follow import Follower
+from tests.cli.program import OK, PROGRAM, REFUSED, REFUTED, UNAVAILABLE, Result, run
 from tests.cli.samples import write_round
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from ledger.views.build import ViewStatus
     from tests.cli.conftest import Desk
 
 
@@ -193,6 +198,104 @@ def test_a_url_of_no_use_is_refused_without_its_password(viewed: Desk, url: str)
     done = viewed.run("views", "rebuild", "--url", url, status=REFUSED)
     assert done.code() == "E_VIEWS_URL"
     assert "secret" not in done.err
+
+
+# Following.
+
+
+class Follow:
+    """``rungbook views follow`` as a process."""
+
+    def __init__(self, desk: Desk, *words: str) -> None:
+        self.desk = desk
+        command = [PROGRAM, "views", "follow", "--every", "0.05", *words]
+        self.process = subprocess.Popen(
+            command, cwd=desk.root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+
+    def wait_for(self, text: str) -> None:
+        """Read what it says up to a line."""
+        assert self.process.stderr is not None
+        for line in self.process.stderr:
+            if text in line:
+                return
+        raise AssertionError(f"it ended without {text!r}")
+
+    def end(self, number: int = signal.SIGTERM) -> Result:
+        """Tell it to end."""
+        self.process.send_signal(number)
+        out, err = self.process.communicate(timeout=60)
+        return Result(status=self.process.returncode, out=out, err=err)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_views_follow_the_ledger_until_told_to_end(viewed: Desk, number: int) -> None:
+    add_round(viewed, 1)
+    following = Follow(viewed, "--json")
+    following.wait_for("1 receipt added, 5 in all")
+    following.wait_for("following the ledger; Ctrl-C ends it")
+    for at in (2, 3):
+        add_round(viewed, at)
+        following.wait_for(f"1 receipt added, {4 + at} in all")
+        with sqlite3.connect(views_file(viewed)) as direct:
+            assert direct.execute("SELECT count(*) FROM rounds").fetchone() == (at + 1,)
+        direct.close()
+    done = following.end(number)
+    assert (done.status, done.err) == (OK, "")
+    document = done.document("views")
+    assert (document["state"], document["tree_size"]) == ("fresh", 7)
+    before = viewed.run("sql", "SELECT * FROM rounds", "--json").out
+    viewed.run("views", "rebuild")
+    assert viewed.run("sql", "SELECT * FROM rounds", "--json").out == before
+
+
+def test_following_survives_that_the_views_are_built_anew_and_the_wait_for_them(viewed: Desk) -> None:
+    following = Follow(viewed)
+    following.wait_for("following")
+    viewed.run("views", "rebuild")
+    add_round(viewed, 1)
+    following.wait_for("1 receipt added, 5 in all")
+    assert following.end().out.startswith("5 receipts, root ")
+
+
+def test_following_ends_with_status_3_when_the_ledger_is_rolled_back(viewed: Desk, tmp_path: Path) -> None:
+    shutil.copytree(viewed.root / "receipts", tmp_path / "older")
+    add_round(viewed, 1)
+    following = Follow(viewed)
+    following.wait_for("following")
+    shutil.rmtree(viewed.root / "receipts")
+    shutil.copytree(tmp_path / "older", viewed.root / "receipts")
+    _, err = following.process.communicate(timeout=60)
+    assert following.process.returncode == REFUTED
+    assert "E_ROLLBACK" in err
+
+
+def test_following_without_views_says_how_to_make_them(desk: Desk) -> None:
+    done = desk.run("views", "follow", status=UNAVAILABLE)
+    assert done.code() == "E_VIEWS_ABSENT"
+
+
+def test_following_in_this_process_leaves_its_signals_as_they_were(
+    viewed: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks = iter([ConflictError("E_VIEWS_LOCKED", "somebody builds them"), None])
+    catch_up = Follower.catch_up
+
+    def sometimes_locked(self: Follower, *args: object) -> ViewStatus:
+        problem = next(looks, None) if not args else None
+        if problem:
+            raise problem
+        if not args:
+            os.kill(os.getpid(), signal.SIGTERM)
+        return catch_up(self)
+
+    monkeypatch.setattr(Follower, "catch_up", sometimes_locked)
+    handlers = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
+    add_round(viewed, 1)
+    done = viewed.run("views", "follow", "--every", "0.05")
+    assert "somebody builds them" in done.err
+    assert done.out.endswith(": up to date\n")
+    assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == handlers
 
 
 # Several processes.
