@@ -144,13 +144,13 @@ class _SlotScorer:
         ]
 
     def _label(self, place: int) -> str:
+        base = self._frontier[place]
+        if base is None:
+            return "UNRESOLVED"
         if self._rule.parity is not None:
             failed = self._parity(self._columns.kl[place], self._columns.top1[place], place)
             if failed:
                 return failed
-        base = self._frontier[place]
-        if base is None:
-            return "UNRESOLVED"
         if base <= 0:
             return "BASELINE"
         delta = self._columns.value[place] - base

@@ -25,6 +25,7 @@ from tests.support.scoring import (
     imported_body,
     make_rule,
     parity_point,
+    recorded_rule,
     rule_body,
     scored_body,
 )
@@ -275,6 +276,16 @@ def test_labels_from_an_index_are_those_of_a_replay_at_every_edge() -> None:
         assert bulk_labels(history, rule) == expected, body
         seen.update(expected.values())
     assert seen >= {"REJECT", "BASELINE", "none", "xs", "s", "m", "l", "xl"}
+
+
+def test_a_rung_without_its_frontier_is_unresolved_from_an_index_too_whatever_its_parity() -> None:
+    bars = {"top1_min": "0.9", "kl_max": "0.05"}
+    recorded, ledger = Fold(recorded_rule(parity=bars)), Fold(make_rule(parity=bars))
+    recorded.add("imported", imported_body("i", "10", None, parity=[{"kl": "0.9", "top1": "1"}]))
+    ledger.add("round", scored_body("r", [100, 100], None, parity=[parity_point(kl="0.9")]))
+    for fold in (recorded, ledger):
+        assert fold.verdict(0).label == "UNRESOLVED"
+        assert bulk_labels(fold.history, fold.history.rules[0]) == {0: "UNRESOLVED"}
 
 
 def test_an_index_says_what_it_cannot_answer() -> None:
