@@ -8,9 +8,8 @@ from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ledger.collector import collector_paused
 from ledger.rule import read_rule
-from ledger.scoring.bulk import ExactRow, needs_replay, read_columns, rescore_slot
+from ledger.scoring.bulk import ExactRow, needs_replay, rescore_slot
 from tests.bench.measure import cpu_ratio, cpu_time, in_turns, table
 
 if TYPE_CHECKING:
@@ -55,9 +54,8 @@ def _rescore(database: sqlite3.Connection) -> Counter[str]:
     rule, labels = read_rule(_RULE), Counter[str]()
     if needs_replay(rule):
         raise SystemExit("the rule of this benchmark needs a replay")
-    with collector_paused():
-        for slot in range(_SLOTS):
-            labels.update(rescore_slot(read_columns(database.execute(_QUERY, (slot,))), rule, _exact))
+    for slot in range(_SLOTS):
+        labels.update(rescore_slot(database.execute(_QUERY, (slot,)), rule, _exact))
     return labels
 
 

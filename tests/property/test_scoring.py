@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 import random
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -11,16 +11,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ledger.collector import collector_paused
 from ledger.rule import read_rule
-from ledger.scoring.bulk import ExactRow, needs_replay, read_columns, rescore_slot
+from ledger.scoring.bulk import ExactRow, needs_replay, rescore_slot
 from ledger.scoring.replay import Replay
 from ledger.scoring.rescore import compare
-from ledger.scoring.rung import read_slot
+from ledger.scoring.rung import Figure, ParityPoint, Rung, read_slot
 from tests.support.scoring import (
     BANDS,
     DECODE,
     PREFILL,
+    PREFILL_SLOT,
     Fold,
     imported_body,
     make_rule,
@@ -34,13 +34,15 @@ from tests.support.second_evaluator import Event, evaluate
 if TYPE_CHECKING:
     from ledger.canonical import JsonObject
     from ledger.rule import Rule
-    from ledger.scoring.history import History
-    from ledger.scoring.rung import Rung
+    from ledger.scoring.replay import History
+    from ledger.scoring.rung import Slot
 
     Body = tuple[str, JsonObject, bool]
 
 EXACT = [speed for speed in range(100, 501) if 512 * 10**9 % speed == 0]
 """Speeds whose repetition takes whole nanoseconds, so that no rounding moves a label."""
+
+TTFT_SLOT = read_slot(DECODE | {"metric": "ttft"})
 
 RULING_MEMBERS = {"review": {"outcome": "accepted"}, "merged": {"commit": "c"}, "waiver": {"gate": "guards"}}
 
@@ -231,12 +233,12 @@ def bulk_labels(history: History, rule: Rule) -> dict[int, str]:
     for slot in history.slots:
         rungs = [item.rung for item in history.judged if item.rung.slot == slot]
         exact = {rung.index: exact_row(rung, rule) for rung in rungs}
-        columns = read_columns(
+        rows = (
             (index, float(row.value), as_double(row.base), as_double(row.kl), as_double(row.top1))
             for index, row in exact.items()
         )
-        labels = rescore_slot(columns, rule, exact.__getitem__, lower=slot.lower_is_better)
-        found |= dict(zip(columns.at, labels, strict=True))
+        labels = rescore_slot(rows, rule, exact.__getitem__, lower=slot.lower_is_better)
+        found |= dict(zip(exact, labels, strict=True))
     return found
 
 
@@ -278,6 +280,127 @@ def test_labels_from_an_index_are_those_of_a_replay_at_every_edge() -> None:
     assert seen >= {"REJECT", "BASELINE", "none", "xs", "s", "m", "l", "xl"}
 
 
+NEAR = [f"{sign}{size}" for size in ("0", "1e-20", "1e-12", "5e-10", "1.5e-9", "4e-9", "0.01") for sign in ("", "-")]
+"""Distances from an edge, as shares of it: none, less than doubles can tell, about that much, and a clear one."""
+
+
+def edge_rule(rng: random.Random) -> JsonObject:
+    """A rule that an index can answer; some have bands that doubles cannot tell apart, or a denominator of nearly 0."""
+    body = random_rule(rng)
+    body.pop("plausibility", None)
+    body["numbers"] = rng.choice(["exact", "ieee754"])
+    if rng.random() < 0.1:
+        body["bands"] = [{"tier": "l", "from": "0.1000000005"}, {"tier": "m", "from": "0.1"}]
+    if rng.random() < 0.1:
+        body |= {"significance": {"share": "0"}, "denominator": {"unattested": "0.00001"}}
+    return body
+
+
+def near(rng: random.Random, edge: Decimal) -> Decimal:
+    return edge * (1 + Decimal(rng.choice(NEAR)))
+
+
+def edge_value(rng: random.Random, body: JsonObject, frontier: Decimal, *, lower: bool) -> Decimal:
+    """A value at, or next to, the share or a band of a rule, over any of the numbers that may decide."""
+    share, bands = Decimal(body["significance"]["share"]), [Decimal(band["from"]) for band in body["bands"]]
+    units = [frontier, frontier / Decimal(str(body.get("cap", "1")))]
+    units += [Decimal(body["denominator"]["unattested"])] if "denominator" in body else []
+    gain = near(rng, share * frontier if rng.random() < 0.3 else rng.choice(bands) * rng.choice(units))
+    return frontier - gain if lower else frontier + gain
+
+
+def edge_base(rng: random.Random) -> Decimal | None:
+    """A base that ties with others, exactly or only as a double; sometimes none, 0 or below."""
+    if rng.random() < 0.06:
+        return rng.choice([None, Decimal(0), Decimal(-3)])
+    return near(rng, Decimal(rng.choice(["100", "100", "125", "127.5"])))
+
+
+def edge_parity(rng: random.Random, bar: str, clear: str) -> Decimal | None:
+    """Accuracy next to a bar or clear of it, at most 1; sometimes none."""
+    if rng.random() < 0.05:
+        return None
+    return min(near(rng, Decimal(bar)), Decimal(1)) if rng.random() < 0.5 else Decimal(clear)
+
+
+def edge_events(rng: random.Random, body: JsonObject, *, lower: bool) -> list[Event]:
+    """Figures whose every comparison is close."""
+    recorded = body["frontier"]["basis"] == "recorded"
+    events: list[Event] = []
+    best: Decimal | None = None
+    for _ in range(rng.randrange(1, 12)):
+        base, kl, top1 = edge_base(rng), edge_parity(rng, "0.05", "0.01"), edge_parity(rng, "0.9", "1")
+        if base is not None and (best is None or recorded or (base < best) == lower):
+            best = base
+        value = edge_value(rng, body, best or Decimal(100), lower=lower)
+        texts = [None if number is None else format(number, "f") for number in (base, kl, top1)]
+        main, claimed = (None, texts[0]) if recorded else (texts[0], None)
+        events.append(Event("q", format(value, "f"), main, claimed, texts[1], texts[2], attested=not recorded))
+    return events
+
+
+def edge_rung(index: int, event: Event, slot: Slot) -> Rung:
+    """What a replay reads of such a figure."""
+
+    def figure(text: str | None) -> Figure | None:
+        return None if text is None else Figure(value=Fraction(text), half_unit=Fraction(0), reps=2)
+
+    figures = {"candidate": figure(event.candidate), "main": figure(event.main)}
+    point = ParityPoint(
+        depth=4,
+        kl=None if event.kl is None else Fraction(event.kl),
+        top1=None if event.top1 is None else Fraction(event.top1),
+        trials=None,
+        path=None,
+    )
+    return Rung(
+        index=index,
+        digest=f"{index:064x}",
+        id=f"e{index}",
+        purpose="score" if event.attested else "imported",
+        slot=slot,
+        evidence="attested" if event.attested else "imported",
+        figures={arm: each for arm, each in figures.items() if each is not None},
+        recorded=figure(event.recorded),
+        parity={"candidate": (point,)},
+        statistic="median" if event.attested else "",
+    )
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_labels_from_an_index_are_exact_where_doubles_cannot_tell(seed: int) -> None:
+    rng = random.Random(seed)
+    seen: set[str] = set()
+    for _ in range(400):
+        body, slot = edge_rule(rng), rng.choice([PREFILL_SLOT, TTFT_SLOT])
+        with localcontext(prec=60):
+            events = edge_events(rng, body, lower=slot.lower_is_better)
+        rule = read_rule(body)
+        replay = Replay([rule])
+        for index, event in enumerate(events):
+            replay._take(edge_rung(index, event, slot))
+        history = replay.history(len(events))
+        expected = {item.rung.index: item.verdict.label for item in history.judged if item.verdict}
+        assert bulk_labels(history, rule) == expected, (body, events)
+        if body["numbers"] == "exact":
+            assert [*expected.values()] == evaluate(events, body, lower=slot.lower_is_better), (body, events)
+        seen.update(expected.values())
+    assert seen == {"REJECT", "UNRESOLVED", "BASELINE", "none", "xs", "s", "m", "l", "xl"}
+
+
+@pytest.mark.parametrize("lower", [False, True])
+def test_a_frontier_that_many_rungs_share_is_fetched_once_from_each(lower: bool) -> None:
+    fetched: list[int] = []
+
+    def exact(at: int) -> ExactRow:
+        fetched.append(at)
+        return ExactRow(value=Fraction(98 if lower else 102), base=Fraction(100), kl=None, top1=None)
+
+    rows = [(at, 98.0 if lower else 102.0, 100.0, None, None) for at in range(500)]
+    assert rescore_slot(rows, make_rule(), exact, lower=lower) == ["none"] * 500
+    assert len(fetched) == 2 * 500  # its value, and its base once
+
+
 def test_a_rung_without_its_frontier_is_unresolved_from_an_index_too_whatever_its_parity() -> None:
     bars = {"top1_min": "0.9", "kl_max": "0.05"}
     recorded, ledger = Fold(recorded_rule(parity=bars)), Fold(make_rule(parity=bars))
@@ -302,15 +425,3 @@ def test_an_index_says_what_it_cannot_answer() -> None:
         *("guards", "noise", "ratchet", "parity path", "parity depths", "denominator receipt", "plausibility"),
         *("frontier alarm", "frontier agreement", "boost"),
     ]
-
-
-@pytest.mark.parametrize("enabled", [True, False])
-def test_the_collector_is_paused_and_left_as_it_was(enabled: bool) -> None:
-    before = gc.isenabled()
-    try:
-        (gc.enable if enabled else gc.disable)()
-        with collector_paused():
-            assert not gc.isenabled()
-        assert gc.isenabled() is enabled
-    finally:
-        (gc.enable if before else gc.disable)()

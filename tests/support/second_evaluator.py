@@ -25,34 +25,43 @@ class Event(NamedTuple):
     attested: bool
 
 
-def evaluate(events: list[Event], rule: JsonObject) -> list[str]:
-    """Labels of a history under one rule that covers every slot."""
+def evaluate(events: list[Event], rule: JsonObject, *, lower: bool = False) -> list[str]:
+    """Labels of a history under one rule that covers every slot; `lower` where less is better in all of them."""
     with localcontext() as context:
         context.prec = 60
         best: dict[str, Decimal] = {}
         labels = []
         for event in events:
-            labels.append(_label(event, rule, best.get(event.slot)))
-            if event.attested and event.main is not None:
-                best[event.slot] = max(Decimal(event.main), best.get(event.slot, Decimal(0)))
+            frontier = _better(best.get(event.slot), event.main, lower=lower)
+            labels.append(_label(event, rule, frontier, lower=lower))
+            if event.attested and frontier is not None:
+                best[event.slot] = frontier
         return labels
 
 
-def _label(event: Event, rule: JsonObject, best: Decimal | None) -> str:
-    frontier = Decimal(event.recorded) if event.recorded is not None else None
-    if rule["frontier"]["basis"] == "ledger":
-        main = Decimal(event.main) if event.main is not None else None
-        frontier = max((each for each in (best, main) if each is not None), default=None)
+def _better(best: Decimal | None, main: str | None, *, lower: bool) -> Decimal | None:
+    known = [each for each in (best, Decimal(main) if main is not None else None) if each is not None]
+    return min(known, default=None) if lower else max(known, default=None)
+
+
+def _label(event: Event, rule: JsonObject, frontier: Decimal | None, *, lower: bool) -> str:
+    if rule["frontier"]["basis"] == "recorded":
+        frontier = Decimal(event.recorded) if event.recorded is not None else None
     stopped = _stopped(event, rule)
     if stopped:
         return stopped
-    return "BASELINE" if frontier is None or frontier <= 0 else _tier(Decimal(event.candidate), frontier, rule)
+    if frontier is None or frontier <= 0:
+        return "BASELINE"
+    value = Decimal(event.candidate)
+    return _tier(frontier - value if lower else value - frontier, frontier, rule)
 
 
 def _stopped(event: Event, rule: JsonObject) -> str:
     """Label of a figure whose gain nobody asks for; empty for the others."""
     parity, reference = rule.get("parity"), rule.get("denominator", {}).get("unattested")
     if rule["evidence"] == "attested" and not event.attested:
+        return "UNRESOLVED"
+    if event.recorded is None if rule["frontier"]["basis"] == "recorded" else event.attested and event.main is None:
         return "UNRESOLVED"
     if parity and (event.kl is None or event.top1 is None):
         return "UNRESOLVED"
@@ -64,8 +73,8 @@ def _stopped(event: Event, rule: JsonObject) -> str:
     return "REVIEW" if ceiling is not None and Decimal(event.candidate) > ceiling else ""
 
 
-def _tier(value: Decimal, frontier: Decimal, rule: JsonObject) -> str:
-    gain, reference = value - frontier, rule.get("denominator", {}).get("unattested")
+def _tier(gain: Decimal, frontier: Decimal, rule: JsonObject) -> str:
+    reference = rule.get("denominator", {}).get("unattested")
     if gain <= Decimal(rule["significance"]["share"]) * frontier:
         return "none"
     # Compared crosswise, so that nothing is divided: a gain over a base reaches an edge when gain >= edge * base.
