@@ -34,7 +34,7 @@ from tests.support.second_evaluator import Event, evaluate
 if TYPE_CHECKING:
     from ledger.canonical import JsonObject
     from ledger.rule import Rule
-    from ledger.scoring.replay import History
+    from ledger.scoring.history import History
     from ledger.scoring.rung import Slot
 
     Body = tuple[str, JsonObject, bool]
