@@ -2,7 +2,7 @@
 
 Unit and direction come from here, never from a file: a tool that gets them wrong cannot turn a slowdown into a gain.
 Each metric has exactly one formula; a number by another formula would be another metric. Formulas are exact: they take
-integers from each record and give a fraction, or nothing where it is not defined.
+columns of integers and give columns of integers, the terms of a fraction for each record.
 
 Source of the token formulas: a stream's first token ends the prefill, so n tokens leave n - 1 decode steps.
 """
@@ -10,16 +10,14 @@ Source of the token formulas: a stream's first token ends the prefill, so n toke
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import sub
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Mapping
 
-Ratio: TypeAlias = tuple[int, int]
-"""Numerator and denominator, both above 0 and not reduced: an exact number that costs nothing to make."""
-
-Records: TypeAlias = "Iterable[tuple[int, ...]]"
-Formula: TypeAlias = "Callable[[Records], list[Ratio]]"
+Column: TypeAlias = "list[int]"
+Formula: TypeAlias = "Callable[..., tuple[Column, Column]]"
 
 NS_PER_S = 10**9
 NS_PER_MS = 10**6
@@ -34,7 +32,7 @@ class Metric:
         unit: unit of the value.
         better: which direction is an improvement.
         columns: columns of ``records`` that the formula takes, in its order.
-        formula: gives the values of records for which it is defined, in their order.
+        formula: makes of these columns one of numerators and one of denominators; a value is where both are above 0.
         text: the formula for people.
     """
 
@@ -54,7 +52,7 @@ METRICS: Mapping[str, Metric] = {
             unit="tok/s",
             better="higher",
             columns=("completion_tokens", "e2e_ns", "ttft_ns"),
-            formula=lambda rows: [((n - 1) * NS_PER_S, end - first) for n, end, first in rows if n > 1 and end > first],
+            formula=lambda tokens, e2e, ttft: ([(n - 1) * NS_PER_S for n in tokens], [*map(sub, e2e, ttft)]),
             text="(completion_tokens - 1) / (e2e - ttft)",
         ),
         Metric(
@@ -62,7 +60,7 @@ METRICS: Mapping[str, Metric] = {
             unit="tok/s",
             better="higher",
             columns=("completion_tokens", "wall_ns"),
-            formula=lambda rows: [(tokens * NS_PER_S, wall) for tokens, wall in rows if tokens > 0 and wall > 0],
+            formula=lambda tokens, wall: ([n * NS_PER_S for n in tokens], wall),
             text="completion_tokens / wall",
         ),
         Metric(
@@ -70,7 +68,7 @@ METRICS: Mapping[str, Metric] = {
             unit="tok/s",
             better="higher",
             columns=("prompt_tokens", "wall_ns"),
-            formula=lambda rows: [(tokens * NS_PER_S, wall) for tokens, wall in rows if tokens > 0 and wall > 0],
+            formula=lambda tokens, wall: ([n * NS_PER_S for n in tokens], wall),
             text="prompt_tokens / wall",
         ),
         Metric(
@@ -78,7 +76,7 @@ METRICS: Mapping[str, Metric] = {
             unit="ms",
             better="lower",
             columns=("ttft_ns",),
-            formula=lambda rows: [(ttft, NS_PER_MS) for (ttft,) in rows if ttft > 0],
+            formula=lambda ttft: (ttft, [NS_PER_MS] * len(ttft)),
             text="ttft",
         ),
         Metric(
@@ -86,7 +84,7 @@ METRICS: Mapping[str, Metric] = {
             unit="ms",
             better="lower",
             columns=("wall_ns",),
-            formula=lambda rows: [(wall, NS_PER_MS) for (wall,) in rows if wall > 0],
+            formula=lambda wall: (wall, [NS_PER_MS] * len(wall)),
             text="wall",
         ),
         Metric(
@@ -94,7 +92,7 @@ METRICS: Mapping[str, Metric] = {
             unit="tok/round",
             better="higher",
             columns=("completion_tokens", "rounds"),
-            formula=lambda rows: [(tokens - 1, rounds) for tokens, rounds in rows if tokens > 1 and rounds > 0],
+            formula=lambda tokens, rounds: ([n - 1 for n in tokens], rounds),
             text="(completion_tokens - 1) / rounds",
         ),
         Metric(
@@ -102,7 +100,7 @@ METRICS: Mapping[str, Metric] = {
             unit="ms/round",
             better="lower",
             columns=("decode_ns", "rounds"),
-            formula=lambda rows: [(decode, rounds * NS_PER_MS) for decode, rounds in rows if decode > 0 and rounds > 0],
+            formula=lambda decode, rounds: (decode, [n * NS_PER_MS for n in rounds]),
             text="decode / rounds",
         ),
     )

@@ -15,7 +15,8 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from ledger.metrics import METRICS, Metric, Ratio
+from ledger.metrics import METRICS, Metric
+from ledger.scoring.ratios import Ratios
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -32,20 +33,18 @@ class RepFact:
         entry: position in the round's list of repetitions.
         order: place in time of the run.
         ratios: value of every record that has one, in their order.
-        doubles: the double nearest to each.
         median: middle value, or the mean of the two middle values.
     """
 
     entry: int
     order: int
-    ratios: tuple[Ratio, ...]
-    doubles: tuple[float, ...]
+    ratios: Ratios
     median: Fraction
 
     @property
     def values(self) -> tuple[Fraction, ...]:
         """Value of every record."""
-        return tuple(Fraction(*ratio) for ratio in self.ratios)
+        return self.ratios.fractions()
 
     @property
     def mean(self) -> Fraction:
@@ -99,13 +98,9 @@ def round_facts(body: JsonObject) -> list[ArmFact]:
         for name in rep["metrics"]:
             ratios = _record_ratios(METRICS[name], rep["records"])
             if ratios:
-                groups[name, rep["context"], rep["arm"]].append(_rep_fact(entry, rep["order"], ratios))
+                fact = RepFact(entry=entry, order=rep["order"], ratios=ratios, median=ratios.median())
+                groups[name, rep["context"], rep["arm"]].append(fact)
     return [_arm_fact(*key, reps) for key, reps in sorted(groups.items())]
-
-
-def _rep_fact(entry: int, order: int, ratios: tuple[Ratio, ...]) -> RepFact:
-    doubles = tuple([numerator / denominator for numerator, denominator in ratios])
-    return RepFact(entry=entry, order=order, ratios=ratios, doubles=doubles, median=_median_of_ratios(ratios, doubles))
 
 
 def _arm_fact(metric: str, context: int, arm: str, reps: list[RepFact]) -> ArmFact:
@@ -124,17 +119,17 @@ def _arm_fact(metric: str, context: int, arm: str, reps: list[RepFact]) -> ArmFa
 
 def record_values(metric: Metric, records: dict[str, list[Any]]) -> tuple[Fraction, ...]:
     """Values of a metric for the records that succeeded and have all its columns."""
-    return tuple(Fraction(*ratio) for ratio in _record_ratios(metric, records))
+    return _record_ratios(metric, records).fractions()
 
 
-def _record_ratios(metric: Metric, records: dict[str, list[Any]]) -> tuple[Ratio, ...]:
+def _record_ratios(metric: Metric, records: dict[str, list[Any]]) -> Ratios:
     columns = [records[name] for name in metric.columns]
     if "ok" not in records:
         with suppress(TypeError):  # a column that was not observed in a record is None, and no number
-            return tuple(metric.formula(zip(*columns, strict=True)))
+            return Ratios.of(*metric.formula(*columns))
     succeeded = records.get("ok") or [True] * len(columns[0])
-    rows = zip(succeeded, zip(*columns, strict=True), strict=True)
-    return tuple(metric.formula(cells for ok, cells in rows if ok and None not in cells))
+    rows = [cells for ok, *cells in zip(succeeded, *columns, strict=True) if ok and None not in cells]
+    return Ratios.of(*metric.formula(*([row[at] for row in rows] for at in range(len(columns)))))
 
 
 def median(values: Sequence[Fraction]) -> Fraction:
@@ -169,30 +164,6 @@ _STATISTICS: Mapping[Statistic, Callable[[RepFact], Fraction]] = {
     "max": lambda rep: max(rep.values),
     "p90": lambda rep: sorted(rep.values)[-(-9 * len(rep.values) // 10) - 1],
 }
-
-
-def _median_of_ratios(ratios: Sequence[Ratio], doubles: Sequence[float]) -> Fraction:
-    """`median` of exact ratios. A fraction is made of the middle ones only: that costs more than the rest."""
-    ordered = sorted(doubles)
-    middle = len(ordered) // 2
-    one, below = _at_rank(middle, ordered, doubles, ratios)
-    if len(ordered) % 2:
-        return Fraction(one, below)
-    other, beneath = _at_rank(middle - 1, ordered, doubles, ratios)
-    return Fraction(one * beneath + other * below, 2 * below * beneath)
-
-
-def _at_rank(rank: int, ordered: Sequence[float], doubles: Sequence[float], ratios: Sequence[Ratio]) -> Ratio:
-    """The ratio at a place in the order of ratios, most of which are only ever compared as doubles.
-
-    A double is the nearest to its ratio, so doubles are never in another order than their ratios; only among equal
-    doubles must the ratios themselves be compared.
-    """
-    double = ordered[rank]
-    if doubles.count(double) == 1:
-        return ratios[doubles.index(double)]
-    equal = sorted(Fraction(*ratio) for ratio, each in zip(ratios, doubles, strict=True) if each == double)
-    return equal[rank - ordered.index(double)].as_integer_ratio()
 
 
 def exact_text(value: Fraction) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
-from ledger.metrics import METRICS, Ratio
+from ledger.metrics import METRICS
 from ledger.rule import AXES
 from ledger.scoring.facts import ArmFact, arm_value, round_facts
 
@@ -121,7 +121,7 @@ class Rung:
     environment: Mapping[str, str] = field(default_factory=dict)
     noise: Fraction | None = None
     statistic: str = ""
-    windows: tuple[Ratio, ...] = ()
+    windows: tuple[tuple[int, int], ...] = ()
 
     def all_figures(self) -> list[tuple[Slot, str, Figure]]:
         """Every figure with its slot and arm."""
@@ -256,7 +256,7 @@ def _noise(facts: Sequence[ArmFact], slot: Slot) -> Fraction | None:
     return (max(values) - min(values)) / (sum(values, Fraction(0)) / len(values)) if values else None
 
 
-def _windows(body: JsonObject) -> list[Ratio]:
+def _windows(body: JsonObject) -> list[tuple[int, int]]:
     """Per repetition, the time of its samples over its wall-clock time and concurrency; nothing where it is unknown."""
     shares = []
     for rep in body["reps"]:

@@ -136,9 +136,9 @@ def _rep_row(index: int, entry: int, name: str, rep: JsonObject, fact: RepFact |
         "wall_ns": rep["wall_ns"],
         "records": len(fact.ratios) if fact else 0,
         **number("median", fact.median if fact else None),
-        "mean_real": fsum(fact.doubles) / len(fact.doubles) if fact else None,
-        "lowest_real": min(fact.doubles) if fact else None,
-        "highest_real": max(fact.doubles) if fact else None,
+        "mean_real": fsum(fact.ratios.doubles) / len(fact.ratios) if fact else None,
+        "lowest_real": min(fact.ratios.doubles) if fact else None,
+        "highest_real": max(fact.ratios.doubles) if fact else None,
         "diagnostic": None,
     }
 
