@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,9 @@ from ledger.strict import parse_digest
 
 EXTRA_MEMBERS = ("parity", "shortcuts", "overrides", "protocol")
 
+_COUNTS = ("gpus", "cores", "memory_bytes")
+_COUNT = re.compile("0|[1-9][0-9]{0,15}", re.ASCII)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolOptions:
@@ -30,6 +34,7 @@ class ToolOptions:
     commit: Sequence[str]
     weights: str
     harness: str
+    environment: Sequence[str]
     round_id: str
     purpose: str
     extra: Path | None
@@ -43,6 +48,7 @@ class ToolOptions:
             "--commit": self.commit,
             "--weights": self.weights,
             "--harness": self.harness,
+            "--environment": self.environment,
             "--round": self.round_id,
             "--purpose": self.purpose,
             "--extra": self.extra,
@@ -112,6 +118,7 @@ def _build_from_tool(files: Sequence[Path], options: ToolOptions, config: Config
             commits=_pairs(options.commit, "--commit", roles),
             weights=digest_of(options.weights or config.round.get("weights", ""), "--weights"),
             harness=digest_of(options.harness or config.round.get("harness", ""), "--harness"),
+            environment=_read_environment(options.environment),
             round_id=options.round_id,
             purpose=options.purpose or "score",
             extra=_read_extra(options.extra) if options.extra else {},
@@ -136,6 +143,13 @@ def _pairs(texts: Sequence[str], option: str, roles: set[str]) -> dict[str, str]
         if role not in roles:
             raise RefusedError("E_OPTION", f"the arm {role!r} has no run", where=option)
     return dict(pairs)
+
+
+def _read_environment(texts: Sequence[str]) -> JsonObject:
+    pairs = [_split(text, "--environment", "FACT=VALUE") for text in texts]
+    if len(dict(pairs)) != len(pairs):
+        raise RefusedError("E_OPTION", "one fact is given twice", where="--environment")
+    return {name: int(value) if name in _COUNTS and _COUNT.fullmatch(value) else value for name, value in pairs}
 
 
 def _read_slot(texts: Sequence[str]) -> Mapping[str, str]:

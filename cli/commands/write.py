@@ -44,6 +44,10 @@ CommitOption: TypeAlias = Annotated[
 ]
 WeightsOption: TypeAlias = Annotated[str, typer.Option(metavar="SHA256|FILE", help="The weights, by digest.")]
 HarnessOption: TypeAlias = Annotated[str, typer.Option(metavar="SHA256|FILE", help="The benchmark program, by digest.")]
+EnvironmentOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(metavar="FACT=VALUE", help="A fact of the node that the tool does not say, such as gpu=H200."),
+]
 RoundOption: TypeAlias = Annotated[
     str, typer.Option("--round", metavar="ID", help="Id of the round; default: made from its contents.")
 ]
@@ -79,6 +83,7 @@ def append(
     commit: CommitOption = None,
     weights: WeightsOption = "",
     harness: HarnessOption = "",
+    environment: EnvironmentOption = None,
     round_id: RoundOption = "",
     purpose: PurposeOption = "",
     extra: ExtraOption = None,
@@ -90,7 +95,7 @@ def append(
     """Sign rounds and seal them at once: all of them, or none. Doing it again returns the receipts that exist."""
     options = ToolOptions(
         tool=tool, arms=arm or [], slot=slot or [], code=code or [], commit=commit or [], weights=weights,
-        harness=harness, round_id=round_id, purpose=purpose, extra=extra,
+        harness=harness, environment=environment or [], round_id=round_id, purpose=purpose, extra=extra,
     )  # fmt: skip
     found = find_ledger(ledger)
     drafts, notes = _drafts(found, files or [], options, key)
@@ -113,6 +118,7 @@ def attest(
     commit: CommitOption = None,
     weights: WeightsOption = "",
     harness: HarnessOption = "",
+    environment: EnvironmentOption = None,
     round_id: RoundOption = "",
     purpose: PurposeOption = "",
     extra: ExtraOption = None,
@@ -128,7 +134,7 @@ def attest(
     """
     options = ToolOptions(
         tool=tool, arms=arm or [], slot=slot or [], code=code or [], commit=commit or [], weights=weights,
-        harness=harness, round_id=round_id, purpose=purpose, extra=extra,
+        harness=harness, environment=environment or [], round_id=round_id, purpose=purpose, extra=extra,
     )  # fmt: skip
     found = find_ledger(ledger)
     envelopes = [] if tool else _envelopes(files or [])

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ledger.errors import RefusedError
+from ledger.ingest.aiperf import Aiperf
 from ledger.ingest.llama_bench import LlamaBench
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from ledger.ingest.adapter import Adapter
 
-ADAPTERS: Mapping[str, Adapter] = {adapter.name: adapter for adapter in (LlamaBench(),)}
+ADAPTERS: Mapping[str, Adapter] = {adapter.name: adapter for adapter in (LlamaBench(), Aiperf())}
 
 
 def find_adapter(name: str) -> Adapter:

@@ -28,6 +28,7 @@ class Row:
         harness: facts of the tool without its digest, as the schema's ``harness``.
         commit: commit of the code as the tool names it; none when it does not.
         notes: what does not add up but does not forbid to record it, one sentence each.
+        warmup: kept, but never part of a fact.
     """
 
     number: int
@@ -44,6 +45,7 @@ class Row:
     harness: JsonObject
     commit: str | None
     notes: tuple[str, ...] = field(default=())
+    warmup: bool = False
 
 
 class Adapter(Protocol):

@@ -47,6 +47,7 @@ class RoundOptions:
         code: SHA-256 (hex) of the measured code, by role.
         weights: SHA-256 (hex) of the weights.
         harness: SHA-256 (hex) of the tool.
+        environment: facts of the node, as the schema's ``environment``, beside those that the tool says.
         round_id: id of the round; by default derived from its contents, so that a repetition is the same round.
         purpose: ``score``, ``noise`` or ``reference``.
         commits: commit of an arm, by role, in place of what the tool says.
@@ -58,6 +59,7 @@ class RoundOptions:
     code: Mapping[str, str]
     weights: str = ""
     harness: str = ""
+    environment: JsonObject = field(default_factory=dict)
     round_id: str = ""
     purpose: str = "score"
     commits: Mapping[str, str] = field(default_factory=dict)
@@ -80,14 +82,16 @@ def build_round(runs: Sequence[Run], options: RoundOptions) -> BuiltRound:
             what one round has only once.
     """
     roles = list(dict.fromkeys(run.role for run in runs))
-    _require_given(roles, options)
-    slot = read_slot(options.slot)
     rows = [row for run in runs for row in run.rows]
+    said = _same(rows, lambda row: row.environment, "the node's facts")
+    _require_given(roles, options, said)
+    _check_workloads(rows)
+    slot = read_slot(options.slot)
     body: JsonObject = {
         "purpose": options.purpose,
         "slot": slot,
         "protocol": {"name": options.tool},
-        "environment": _same(rows, lambda row: row.environment, "the node's facts"),
+        "environment": _join_environment(said, options.environment),
         "weights": {"sha256": options.weights} | _same(rows, lambda row: row.weights, "the weights"),
         "harness": {"sha256": options.harness} | _same(rows, lambda row: row.harness, "the tool's version"),
         "arms": [_arm(role, [run for run in runs if run.role == role], options) for role in roles],
@@ -123,7 +127,16 @@ def read_slot(axes: Mapping[str, str]) -> JsonObject:
     return {**{axis: axes[axis] for axis in ("project", "node", "quant", "metric")}, "context": int(context)}
 
 
-def _require_given(roles: list[str], options: RoundOptions) -> None:
+def _join_environment(said: JsonObject, given: JsonObject) -> JsonObject:
+    for name in said.keys() & given.keys():
+        if said[name] != given[name]:
+            raise RefusedError(
+                "E_MIXED", f"the tool says {name} {said[name]!r}, given is {given[name]!r}", where="--environment"
+            )
+    return said | given
+
+
+def _require_given(roles: list[str], options: RoundOptions, environment: JsonObject) -> None:
     for role in roles:
         if role not in ROLES:
             raise RefusedError("E_ARM", f"there is no arm {role!r}; known: {', '.join(ROLES)}", where="--arm")
@@ -131,6 +144,7 @@ def _require_given(roles: list[str], options: RoundOptions) -> None:
     missing += [f"--code {role}=…" for role in roles if role not in options.code]
     missing += ["--weights …"] if not options.weights else []
     missing += ["--harness …"] if not options.harness else []
+    missing += ["--environment gpu=…"] if not environment and not options.environment else []
     if missing:
         raise RefusedError(
             "E_MISSING",
@@ -145,6 +159,20 @@ def _same(rows: Sequence[Row], part: Callable[[Row], _T], what: str) -> _T:
         if part(row) != first:
             raise RefusedError("E_MIXED", f"{what} differ between runs of one round: {first!r} and {part(row)!r}")
     return first
+
+
+def _check_workloads(rows: Sequence[Row]) -> None:
+    """What meets in one fact must have measured the same: 16 tokens are not generated at the rate of 4096."""
+    first: dict[tuple[str, int], JsonObject] = {}
+    for row in rows:
+        for metric in row.metrics if not row.warmup else ():
+            workload = first.setdefault((metric, row.context), row.workload)
+            if workload != row.workload:
+                raise RefusedError(
+                    "E_MIXED",
+                    f"{metric} at context {row.context} was measured with other workloads: {workload} and "
+                    f"{row.workload}; one round has one",
+                )
 
 
 def _arm(role: str, runs: Sequence[Run], options: RoundOptions) -> JsonObject:
@@ -163,7 +191,7 @@ def _rep(run: Run, row: Row, order: int) -> JsonObject:
         "arm": run.role,
         "order": order,
         "started_at": row.started_at,
-        "warmup": False,
+        "warmup": row.warmup,
         "wall_ns": row.wall_ns,
         "metrics": list(row.metrics),
         "context": row.context,
@@ -179,7 +207,7 @@ def _source(run: Run, row: Row) -> JsonObject:
 
 def _guards(rows: Sequence[Row], slot: JsonObject) -> list[JsonObject]:
     """Everything else that was measured here guards the slot: a gain there must not be paid for elsewhere."""
-    pairs = {(metric, row.context) for row in rows for metric in row.metrics}
+    pairs = {(metric, row.context) for row in rows if not row.warmup for metric in row.metrics}
     pairs.discard((slot["metric"], slot["context"]))
     return [{"metric": metric, "context": context} for metric, context in sorted(pairs)]
 

@@ -16,10 +16,12 @@ from typing import Any
 from ledger.canonical import JsonObject, NumberText, parse_json
 from ledger.errors import MalformedError
 from ledger.ingest.adapter import Row
+from ledger.ingest.llama_bench_text import refuse_text
 from ledger.metrics import NS_PER_S
 from ledger.strict import parse_time
 
-_REPORTED = ("avg_ns", "stddev_ns", "avg_ts", "stddev_ts", "samples_ts")
+_STATISTICS = ("avg_", "stddev_", "samples_")
+"""How the names of measurements begin, also of those that only a fork prints. What of them is raw is `samples_ns`."""
 _WORKLOAD = ("n_prompt", "n_gen", "n_depth")
 _ENVIRONMENT = {"cpu_info": "cpu", "gpu_info": "gpu", "backends": "backends"}
 _BUILD = ("build_commit", "build_number")
@@ -40,8 +42,12 @@ class LlamaBench:
 
 
 def _parse_rows(raw: bytes, what: str) -> list[JsonObject]:
-    if raw.lstrip()[:1] == b"[":
+    refuse_text(raw, what)
+    start = raw.lstrip()
+    if start[:1] == b"[":
         rows = parse_json(raw, what=what, fractions=True)
+    elif start[:1] == b"{" and not start.split(b"\n", 1)[0].rstrip().endswith(b"}"):
+        rows = [parse_json(raw, what=what, fractions=True)]  # one object over several lines: no JSON Lines
     else:
         rows = [
             parse_json(line, what=f"{what}, line {at}", fractions=True)
@@ -72,7 +78,7 @@ def _read_row(row: JsonObject, number: int, what: str) -> Row:
         records=records,
         wall_ns=sum(samples),
         started_at=_text(row, "test_time", where),
-        reported={name: _plain(row[name]) for name in _REPORTED if name in row},
+        reported={name: _plain(row[name]) for name in row if name.startswith(_STATISTICS) and name != "samples_ns"},
         settings=_settings(row, where),
         environment={ours: row[theirs] for theirs, ours in _ENVIRONMENT.items() if row.get(theirs)},
         weights=_weights(row, where),
@@ -128,10 +134,10 @@ def _text(row: JsonObject, name: str, where: str) -> str:
 
 
 def _settings(row: JsonObject, where: str) -> dict[str, str]:
-    known = {*_REPORTED, *_WORKLOAD, *_ENVIRONMENT, *_BUILD, *_MODEL, *_OTHER}
+    known = {*_WORKLOAD, *_ENVIRONMENT, *_BUILD, *_MODEL, *_OTHER}
     settings = {}
     for name, value in row.items():
-        if name in known:
+        if name in known or name.startswith(_STATISTICS):
             continue
         if isinstance(value, dict | list):
             raise MalformedError("E_FIELD", f"the column {name} is not a plain value", where=f"{where}/{name}")
@@ -152,16 +158,16 @@ def _weights(row: JsonObject, where: str) -> JsonObject:
 
 
 def _plain(value: object) -> object:
-    """A reported value as canonical JSON has it: fractions stay text, as printed."""
+    """A reported value as the ledger keeps it: fractions stay text, as printed; so does what is no plain value."""
     if isinstance(value, list):
-        return [_plain(item) for item in value]
-    return str(value) if isinstance(value, NumberText) else value
+        return [str(item) if isinstance(item, NumberText | dict | list) else item for item in value]
+    return str(value) if isinstance(value, NumberText | dict) else value
 
 
 def _compare_reported(row: JsonObject, tokens: int, samples: list[int]) -> tuple[str, ...]:
     """What the tool printed, held against its own samples."""
     rates = [Fraction(tokens * NS_PER_S, sample) for sample in samples if sample]
-    notes = []
+    notes = ["F_N1: one sample, which has no deviation"] if len(samples) == 1 else []
     if rates and _differs(row.get("avg_ts"), sum(rates, Fraction(0)) / len(rates)):
         notes.append(f"F_REPORTED_MISMATCH: avg_ts {row['avg_ts']} is not the mean rate of samples_ns")
     if _differs(row.get("avg_ns"), Fraction(sum(samples), len(samples))):

@@ -294,8 +294,17 @@ def test_C15_appending_again_what_is_there_adds_nothing(desk: Desk) -> None:
 def test_C17_a_table_in_another_format_is_refused(desk: Desk) -> None:
     for name in ("sample.csv", "sample.md", "sample.sql"):
         error = refusal(desk, *tool_words(("main", RUNS / name)))
-        assert error["code"] == "E_JSON"
-        assert "line 1" in error["message"]
+        assert error["code"] == "E_NO_SAMPLES"
+        assert "-o json" in error["message"]
+
+
+def test_C17_a_csv_row_that_is_shorter_than_its_header_is_refused_with_its_number(desk: Desk, tmp_path: Path) -> None:
+    rows = (RUNS / "sample.csv").read_text().splitlines()
+    path = tmp_path / "short.csv"
+    path.write_text("\n".join([*rows[:-1], rows[-1].rpartition(",")[0]]))
+    error = refusal(desk, *tool_words(("main", path)))
+    assert error["code"] == "E_COLUMN_COUNT"
+    assert f"row {len(rows) - 1} has" in error["message"]
 
 
 LOG_LINE = "ggml_init: found 1 device\n"

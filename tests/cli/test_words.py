@@ -61,7 +61,7 @@ def test_every_command_of_the_design_is_there() -> None:
     groups = {
         "key": ("new", "show"),
         "rule": ("check", "adopt", "list", "show", "diff"),
-        "views": ("rebuild", "extend", "status"),
+        "views": ("rebuild", "extend", "follow", "status"),
         "import": ("sparkinfer-log",),
     }
     grouped = {(group, name) for group, names in groups.items() for name in names}
@@ -221,6 +221,7 @@ def failing(desk: Desk) -> dict[str, tuple[tuple[str | Path, ...], int, str]]:
         "import sparkinfer-log": (("import", "sparkinfer-log", "inbox", *key), REFUSED, "MalformedError"),
         "views rebuild": (("views", "rebuild", "--url", "x"), REFUSED, "RefusedError"),
         "views extend": (("views", "extend"), UNAVAILABLE, "PolicyError"),
+        "views follow": (("views", "follow", "--url", "x"), REFUSED, "RefusedError"),
         "views status": (("views", "status", "--url", "x"), REFUSED, "RefusedError"),
         "sql": (("sql", "INSERT"), REFUSED, "RefusedError"),
     }

@@ -293,3 +293,35 @@ def test_notes_of_a_row_name_its_file_and_number() -> None:
 
 def test_a_round_in_order_has_no_note() -> None:
     assert build_round(pair(), OPTIONS).notes == []
+
+
+# Workloads, warm-up, facts of the node.
+
+
+def test_one_fact_has_one_workload() -> None:
+    error = refusal([run(rows=[row(), row(number=1, workload={"prompt_tokens": 256, "gen_tokens": 256})])])
+    assert error.code == "E_MIXED"
+    assert "'prompt_tokens': 256" in error.message
+    other_context = row(number=1, context=1024, workload={"depth": 512, "prompt_tokens": 512, "gen_tokens": 0})
+    assert build_round([run(rows=[row(), other_context])], OPTIONS).body["reps"][1]["context"] == 1024
+
+
+def test_warm_up_is_kept_guards_nothing_and_may_be_of_another_workload() -> None:
+    cold = row(warmup=True, context=512, workload={"prompt_tokens": 1}, metrics=("prefill_tok_s", "wall"))
+    body = build_round([run(rows=[cold, row(number=1)])], OPTIONS).body
+    assert [rep["warmup"] for rep in body["reps"]] == [True, False]
+    assert body["guards"] == []
+
+
+def test_facts_of_the_node_that_are_given_stand_beside_those_of_the_tool() -> None:
+    given = options(environment={"gpu": "H200", "cpu": "one"})
+    assert build_round([run()], given).body["environment"] == {"cpu": "one", "gpu": "H200"}
+    error = refusal([run()], options(environment={"cpu": "two"}))
+    assert (error.code, error.where) == ("E_MIXED", "--environment")
+    assert "'one'" in error.message
+
+
+def test_a_round_without_any_fact_of_the_node_asks_for_one() -> None:
+    silent = run(rows=[row(environment={})])
+    assert "--environment" in refusal([silent]).message
+    assert build_round([silent], options(environment={"gpu": "H200"})).body["environment"] == {"gpu": "H200"}

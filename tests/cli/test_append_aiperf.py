@@ -1,0 +1,72 @@
+"""``rungbook append --from aiperf``: what the tool does not say must be given; what failed is kept."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.cli.program import REFUSED
+from tests.cli.samples import BINARY, CODE, NODE, WEIGHTS
+from tests.unit.test_aiperf import lines, request
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.conftest import Desk
+
+ARMS = ("main", "candidate") * 2
+SLOT = f"project=demo,node={NODE},quant=F32,context=40,metric=decode_tok_s"
+
+
+@pytest.fixture
+def words(desk: Desk, tmp_path: Path) -> list[str | Path]:
+    """Two runs of each arm, in turns; the candidate is a tenth faster between the first token and the last."""
+    found: list[str | Path] = ["append", "--from", "aiperf", "--slot", SLOT, "--weights", WEIGHTS, "--harness", BINARY]
+    for at, role in enumerate(ARMS):
+        path = tmp_path / f"run-{at}.jsonl"
+        latency = 1100.5 if role == "main" else 1010.5
+        path.write_bytes(lines(*(request(10 * at + number, request_latency=latency) for number in range(3))))
+        found += ["--arm", f"{role}={path}"]
+    for role in ("main", "candidate"):
+        found += ["--code", f"{role}={CODE[role]}"]
+    return [*found, "--key", desk.key("scorer")]
+
+
+def test_runs_of_two_arms_are_sealed_with_their_facts(desk: Desk, words: list[str | Path]) -> None:
+    done = desk.run(*words, "--environment", "gpu=H200", "--environment", "gpus=8", "--json").document("append")
+    assert done["notes"] == []
+    body = json.loads(desk.receipt(3).read_bytes())["statement"]["predicate"]["round"]
+    assert body["environment"] == {"gpu": "H200", "gpus": 8}
+    assert [rep["order"] for rep in body["reps"]] == [0, 1, 2, 3]
+    facts = desk.run("show", "3", "--json").document("show")["facts"]
+    medians = {(fact["arm"], fact["metric"]): fact["median"] for fact in facts}
+    assert medians["main", "decode_tok_s"] == "100.000000"
+    assert medians["candidate", "decode_tok_s"] == "109.890110"
+    assert medians["main", "ttft"] == medians["candidate", "ttft"] == "100.500000"
+    desk.run("verify")
+
+
+def test_the_facts_of_the_node_must_be_given(desk: Desk, words: list[str | Path]) -> None:
+    done = desk.run(*words, status=REFUSED)
+    assert done.code() == "E_MISSING"
+    assert "--environment gpu=…" in done.err
+
+
+@pytest.mark.parametrize(
+    ("given", "code"),
+    [
+        (["gpu"], "E_OPTION"),
+        (["gpu="], "E_OPTION"),
+        (["gpu=a", "gpu=b"], "E_OPTION"),
+        (["gpus=many"], "E_SCHEMA"),
+        (["gpus=08"], "E_SCHEMA"),
+        (["cores=0"], "E_SCHEMA"),
+        (["colour=red"], "E_SCHEMA"),
+    ],
+)
+def test_a_fact_that_is_none_is_refused(desk: Desk, words: list[str | Path], given: list[str], code: str) -> None:
+    options = [word for fact in given for word in ("--environment", fact)]
+    assert desk.run(*words, *options, status=REFUSED).code() == code
+    assert desk.size == 3
