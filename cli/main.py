@@ -31,6 +31,7 @@ COMMANDS = {
     "ruling": "rulings",
     "rescore": "rescoring",
     "import": "importing",
+    "faults": "faults",
     "views": "views",
     "sql": "views",
 }

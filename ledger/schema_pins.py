@@ -13,6 +13,7 @@ PINS = {
     "output/check-lock.json": "e89a1a372ba30e2275d28d9fa04ecf1fbcf7a9ad123d0ae053ac078f193c882b",
     "output/error.json": "838074cd7df6634975a50118617ef25b4f8e23c012757c32013b30f829856534",
     "output/export.json": "3664f848b06eff8d90750367391655cf64bcce64d99207aad506519eef1941ca",
+    "output/faults.json": "14c2233036b0e5bcfb6f04c2b19ac988ab6b7e5bea6fa281ee2150ff6f57393e",
     "output/frontier.json": "f7a5b38773d9c86702c47510a4e5b722445d4c340de6af81fb9381c61f29d8f8",
     "output/import.json": "cc962722668023035b27eb61441e7fb90a03a090b9dffe4cca940b6f35eac9b8",
     "output/init.json": "fd7d4f16e9e73ad48e3de040f9cb613ef190c9a9c5c1d1055c9052d9d39ebc22",

@@ -53,6 +53,10 @@ REFUSALS = [
     pytest.param(
         {"reps": [make_rep(3, "main"), make_rep(2, "candidate")]}, "E_ORDER", "/reps/1/order", "2 after 3", id="order",
     ),
+    pytest.param(
+        {"reps": pair(metrics=["prefill_tok_s", "prefill_tok_s"])},
+        "E_METRIC_TWICE", "/reps/1/metrics", "prefill_tok_s", id="metric-twice",
+    ),
     pytest.param({"reps": pair(order=0)}, "E_ORDER", "/reps/1/order", "run 0", id="order-shared"),
     pytest.param(
         {"reps": [make_rep(0, "main"), make_rep(1, "candidate"), make_rep(1, "main")]},

@@ -1,0 +1,53 @@
+"""The catalogue of codes: complete, used, tested, and never silently changed."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from ledger.ingest.faults import CATALOGUE
+
+PACKAGE = Path(sys.modules["ledger"].__path__[0])
+TESTS = Path(__file__).resolve().parents[1]
+# Codes of tools' files and of rounds; foreign logs have a table of their own, from which the catalogue takes theirs.
+SOURCES = [
+    *(path for path in (PACKAGE / "ingest").glob("*.py") if not path.name.startswith(("sparkinfer", "tdx", "faults"))),
+    PACKAGE / "round.py",
+]
+READERS = ["E_UTF8", "E_JSON", "E_DUPLICATE_KEY", "E_NONFINITE", "E_FRACTION", "E_DEPTH", "E_SIZE", "E_LFS_POINTER"]
+
+
+def codes_in(text: str) -> set[str]:
+    return set(re.findall(r"\b[EF]_[A-Z][A-Z0-9_]*", text.replace("TYPE_CHECKING", "")))
+
+
+def used() -> set[str]:
+    return {code for path in SOURCES for code in codes_in(path.read_text())}
+
+
+def test_every_code_that_a_file_or_a_round_can_have_is_in_the_catalogue() -> None:
+    assert used() | set(READERS) <= set(CATALOGUE)
+
+
+def test_every_code_of_the_catalogue_is_used() -> None:
+    everywhere = "".join(path.read_text() for path in PACKAGE.rglob("*.py") if path.name != "faults.py")
+    assert [code for code in CATALOGUE if f"{code}" not in everywhere] == []
+
+
+def test_every_code_is_in_a_test() -> None:
+    tests = "".join(path.read_text() for path in TESTS.rglob("*.py") if path.name != Path(__file__).name)
+    assert [code for code in CATALOGUE if code not in tests] == []
+
+
+@pytest.mark.parametrize("code", CATALOGUE)
+def test_an_entry_is_whole(code: str) -> None:
+    entry = CATALOGUE[code]
+    assert entry.code == code
+    assert entry.severity == ("refuse" if code.startswith("E_") else "flag")
+    for text in (entry.meaning, entry.remedy):
+        assert text
+        assert "\n" not in text
+        assert not text.endswith(".")
