@@ -11,7 +11,7 @@ from pathlib import Path
 from cli.context import Config, read_input
 from ledger.canonical import JsonObject, parse_json
 from ledger.errors import MalformedError, RefusedError
-from ledger.ingest import find_adapter
+from ledger.ingest import find_adapter, recognise
 from ledger.ingest.build import SLOT_AXES, RoundOptions, Run, build_round
 from ledger.kinds import check_body
 from ledger.schema import validate
@@ -67,11 +67,14 @@ def read_rounds(files: Sequence[Path], options: ToolOptions, config: Config) -> 
         MalformedError: a file is not what it should be.
         StorageError: a file cannot be read.
     """
-    if options.tool:
+    if options.tool or (options.arms and not files):
         built, notes = _build_from_tool(files, options, config)
         return [built], notes
     if options.given():
-        raise RefusedError("E_OPTION", f"{options.given()[0]} needs --from TOOL; round JSON says all of it itself")
+        raise RefusedError(
+            "E_OPTION",
+            f"{options.given()[0]} needs --from TOOL, or only --arm ROLE=FILE; round JSON says all of it itself",
+        )
     if not files:
         raise RefusedError("E_NO_INPUT", "give round JSON files, or --from TOOL with --arm ROLE=FILE")
     return [_read_round(path) for path in files], []
@@ -99,14 +102,15 @@ def _check_round(body: object, what: str) -> None:
 
 
 def _build_from_tool(files: Sequence[Path], options: ToolOptions, config: Config) -> tuple[JsonObject, list[str]]:
-    adapter = find_adapter(options.tool)
     named = [_split(text, "--arm", "ROLE=FILE") for text in options.arms] + [("main", str(path)) for path in files]
     if not named:
         raise RefusedError("E_NO_INPUT", "give the tool's files: --arm ROLE=FILE, in the order in which they ran")
-    runs = []
-    for role, name in named:
-        raw = read_input(Path(name))
-        runs.append(Run(role=role, name=Path(name).name, raw=raw, rows=adapter.read(raw, name)))
+    raws = [read_input(Path(name)) for _, name in named]
+    adapter = find_adapter(options.tool) if options.tool else recognise(raws[0], named[0][1])
+    runs = [
+        Run(role=role, name=Path(name).name, raw=raw, rows=adapter.read(raw, name))
+        for (role, name), raw in zip(named, raws, strict=True)
+    ]
     roles = {run.role for run in runs}
     codes = _pairs(options.code, "--code", roles)
     built = build_round(

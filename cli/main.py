@@ -32,6 +32,7 @@ COMMANDS = {
     "rescore": "rescoring",
     "import": "importing",
     "faults": "faults",
+    "ingest": "ingesting",
     "views": "views",
     "sql": "views",
 }

@@ -27,7 +27,10 @@ FilesArgument: TypeAlias = Annotated[
     list[Path] | None, typer.Argument(metavar="[FILE]...", help="Round JSON; with --from, runs of the arm main.")
 ]
 FromOption: TypeAlias = Annotated[
-    str, typer.Option("--from", metavar="TOOL", help=f"The files are output of TOOL: {', '.join(ADAPTERS)}.")
+    str,
+    typer.Option(
+        "--from", metavar="TOOL", help=f"The files are output of TOOL: {', '.join(ADAPTERS)}; default: as they look."
+    ),
 ]
 ArmOption: TypeAlias = Annotated[
     list[str] | None,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ledger.errors import RefusedError
+from ledger.errors import MalformedError, RefusedError
 from ledger.ingest.aiperf import Aiperf
 from ledger.ingest.llama_bench import LlamaBench
 
@@ -30,3 +30,17 @@ def find_adapter(name: str) -> Adapter:
     if name not in ADAPTERS:
         raise RefusedError("E_TOOL", f"there is no adapter for {name!r}; known: {', '.join(ADAPTERS)}", where="--from")
     return ADAPTERS[name]
+
+
+def recognise(raw: bytes, what: str) -> Adapter:
+    """The adapter of the tool that wrote some bytes, by what stands in them.
+
+    Raises:
+        MalformedError: ``E_FORMAT`` when none knows them, or several do.
+    """
+    found = [adapter for adapter in ADAPTERS.values() if adapter.recognises(raw)]
+    if len(found) == 1:
+        return found[0]
+    names = ", ".join(adapter.name for adapter in found or ADAPTERS.values())
+    said = f"it could be of {names}" if found else f"as far as it shows, none of {names} wrote it"
+    raise MalformedError("E_FORMAT", f"{said}; name the tool with --from", where=what)

@@ -49,9 +49,19 @@ class Row:
 
 
 class Adapter(Protocol):
-    """Reads the output of one tool."""
+    """Reads the output of one tool.
+
+    Attributes:
+        name: of the tool, as ``--from`` takes it.
+        about: the output that it reads, in one line.
+    """
 
     name: str
+    about: str
+
+    def recognises(self, raw: bytes) -> bool:
+        """Whether some bytes are this tool's output, sound or not: by what stands in them, never by a file's name."""
+        ...
 
     def read(self, raw: bytes, what: str) -> list[Row]:
         """Read a file.

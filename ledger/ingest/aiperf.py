@@ -58,6 +58,12 @@ class Aiperf:
     """The adapter (see `ledger.ingest.adapter.Adapter`)."""
 
     name = "aiperf"
+    about = "AIPerf profile_export.jsonl, one line per request"
+
+    def recognises(self, raw: bytes) -> bool:
+        """See `Adapter`."""
+        line = raw.lstrip().split(b"\n", 1)[0]
+        return line[:1] == b"{" and b'"benchmark_phase"' in line and b'"request_start_ns"' in line
 
     def read(self, raw: bytes, what: str) -> list[Row]:
         """See `Adapter`. A row is a phase of the run; warm-up is a row of its own."""

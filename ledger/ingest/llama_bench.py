@@ -16,7 +16,7 @@ from typing import Any
 from ledger.canonical import JsonObject, NumberText, parse_json
 from ledger.errors import MalformedError
 from ledger.ingest.adapter import Row
-from ledger.ingest.llama_bench_text import refuse_text
+from ledger.ingest.llama_bench_text import is_text_output, refuse_text
 from ledger.metrics import NS_PER_S
 from ledger.strict import parse_time
 
@@ -35,6 +35,11 @@ class LlamaBench:
     """The adapter (see `ledger.ingest.adapter.Adapter`)."""
 
     name = "llama-bench"
+    about = "llama-bench -o json or -o jsonl"
+
+    def recognises(self, raw: bytes) -> bool:
+        """See `Adapter`. Its outputs for people are recognised too, and refused when they are read."""
+        return is_text_output(raw) or (b'"samples_ns"' in raw and b'"build_commit"' in raw)
 
     def read(self, raw: bytes, what: str) -> list[Row]:
         """See `Adapter`."""

@@ -14,11 +14,17 @@ import re
 
 from ledger.errors import MalformedError
 
-_CSV = re.compile(r"\s*build_commit,", re.ASCII)
+_CSV = re.compile(r"\A\s*build_commit,", re.ASCII)
 _SQL = re.compile(r"^\s*(CREATE TABLE IF NOT EXISTS|INSERT INTO) (test|llama_bench)\b", re.ASCII | re.MULTILINE)
 _TABLE = re.compile(r"^\| model .*\| *t/s \|\s*$", re.ASCII | re.MULTILINE)
 _LOOK = 1 << 20
 """Bytes that are looked at: a log may run before the table."""
+
+
+def is_text_output(raw: bytes) -> bool:
+    """Whether it is one of these outputs."""
+    text = _start(raw)
+    return any(mark.search(text) for mark in (_CSV, _SQL, _TABLE))
 
 
 def refuse_text(raw: bytes, what: str) -> None:
@@ -27,14 +33,18 @@ def refuse_text(raw: bytes, what: str) -> None:
     Raises:
         MalformedError: ``E_COLUMN_COUNT`` or ``E_NO_SAMPLES``.
     """
-    text = raw[:_LOOK].decode("utf-8", errors="replace")
-    if _CSV.match(text):
-        _check_columns(text, what, whole=len(raw) <= _LOOK)
-    elif not (_SQL.search(text) or _TABLE.search(text)):
+    if not is_text_output(raw):
         return
+    text = _start(raw)
+    if _CSV.search(text):
+        _check_columns(text, what, whole=len(raw) <= _LOOK)
     raise MalformedError(
         "E_NO_SAMPLES", "averages without the samples behind them; run llama-bench with -o json or -o jsonl", where=what
     )
+
+
+def _start(raw: bytes) -> str:
+    return raw[:_LOOK].decode("utf-8", errors="replace")
 
 
 def _check_columns(text: str, what: str, *, whole: bool) -> None:

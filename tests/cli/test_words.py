@@ -57,7 +57,7 @@ def test_the_version_is_that_of_the_library() -> None:
 
 def test_every_command_of_the_design_is_there() -> None:
     expected = {"init", "grant", "revoke", "append", "attest", "seal", "verify", "log", "show", "export"}
-    expected |= {"frontier", "pins", "ladder", "check-lock", "ruling", "rescore", "sql", "faults"}
+    expected |= {"frontier", "pins", "ladder", "check-lock", "ruling", "rescore", "sql", "faults", "ingest"}
     groups = {
         "key": ("new", "show"),
         "rule": ("check", "adopt", "list", "show", "diff"),
@@ -226,6 +226,7 @@ def failing(desk: Desk) -> dict[str, tuple[tuple[str | Path, ...], int, str]]:
         "check-lock": (("check-lock", desk.key("root")), REFUSED, "MalformedError"),
         "rule check": (("rule", "check", desk.key("root")), REFUSED, "MalformedError"),
         "rule adopt": (("rule", "adopt", "none", *key), UNAVAILABLE, "StorageError"),
+        "ingest": (("ingest",), REFUSED, "RefusedError"),
         "faults": (("faults", "E_NOTHING"), REFUSED, "RefusedError"),
         "rule list": (("rule", "list", "-C", "/"), UNAVAILABLE, "StorageError"),
         "rule show": (("rule", "show", "99"), REFUSED, "RefusedError"),
