@@ -128,21 +128,8 @@ def test_an_unknown_command_or_a_word_too_many_is_a_usage_error(words: tuple[str
 def test_every_kind_of_output_has_a_schema() -> None:
     kinds = {name.removeprefix("output-") for name in schema_names() if name.startswith("output-")}
     assert kinds == {
-        *(
-            "append",
-            "attest",
-            "check-lock",
-            "error",
-            "export",
-            "faults",
-            "frontier",
-            "import",
-            "init",
-            "key",
-            "ladder",
-            "log",
-        ),
-        *("pins", "rescore", "rule", "rule-diff", "rules", "show", "sql", "verify", "views"),
+        *("append", "attest", "check-lock", "error", "export", "faults", "frontier", "import", "ingest", "init"),
+        *("key", "ladder", "log", "pins", "rescore", "rule", "rule-diff", "rules", "show", "sql", "verify", "views"),
     }
 
 
