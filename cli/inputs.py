@@ -29,6 +29,7 @@ class ToolOptions:
 
     tool: str
     arms: Sequence[str]
+    rows: Sequence[str]
     slot: Sequence[str]
     code: Sequence[str]
     commit: Sequence[str]
@@ -43,6 +44,7 @@ class ToolOptions:
         """Names of those that were given."""
         values = {
             "--arm": self.arms,
+            "--row": self.rows,
             "--slot": self.slot,
             "--code": self.code,
             "--commit": self.commit,
@@ -112,6 +114,8 @@ def _build_from_tool(files: Sequence[Path], options: ToolOptions, config: Config
         for (role, name), raw in zip(named, raws, strict=True)
     ]
     roles = {run.role for run in runs}
+    rows = _read_rows(options.rows, roles)
+    runs = [run.select(rows[run.role]) if run.role in rows else run for run in runs]
     codes = _pairs(options.code, "--code", roles)
     built = build_round(
         runs,
@@ -147,6 +151,16 @@ def _pairs(texts: Sequence[str], option: str, roles: set[str]) -> dict[str, str]
         if role not in roles:
             raise RefusedError("E_OPTION", f"the arm {role!r} has no run", where=option)
     return dict(pairs)
+
+
+def _read_rows(texts: Sequence[str], roles: set[str]) -> dict[str, set[int]]:
+    found = {}
+    for role, value in _pairs(texts, "--row", roles).items():
+        numbers = value.split(",")
+        if not all(_COUNT.fullmatch(number) for number in numbers):
+            raise RefusedError("E_OPTION", f"expected --row ROLE=NUMBER,..., found {value!r}", where="--row")
+        found[role] = {int(number) for number in numbers}
+    return found
 
 
 def _read_environment(texts: Sequence[str]) -> JsonObject:

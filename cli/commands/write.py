@@ -36,6 +36,10 @@ ArmOption: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(metavar="ROLE=FILE", help="One run of an arm (main, candidate, reference); repeat in time order."),
 ]
+RowOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(metavar="ROLE=N,...", help="Only these rows of the arm's files, from 0; rungbook ingest shows them."),
+]
 SlotOption: TypeAlias = Annotated[
     list[str] | None, typer.Option(metavar="AXIS=VALUE,...", help="project=P,node=N,quant=Q,context=C,metric=M")
 ]
@@ -81,6 +85,7 @@ def append(
     key: KeyOption,
     tool: FromOption = "",
     arm: ArmOption = None,
+    row: RowOption = None,
     slot: SlotOption = None,
     code: CodeOption = None,
     commit: CommitOption = None,
@@ -97,8 +102,8 @@ def append(
 ) -> None:
     """Sign rounds and seal them at once: all of them, or none. Doing it again returns the receipts that exist."""
     options = ToolOptions(
-        tool=tool, arms=arm or [], slot=slot or [], code=code or [], commit=commit or [], weights=weights,
-        harness=harness, environment=environment or [], round_id=round_id, purpose=purpose, extra=extra,
+        tool=tool, arms=arm or [], rows=row or [], slot=slot or [], code=code or [], commit=commit or [],
+        weights=weights, harness=harness, environment=environment or [], round_id=round_id, purpose=purpose, extra=extra,
     )  # fmt: skip
     found = find_ledger(ledger)
     drafts, notes = _drafts(found, files or [], options, key)
@@ -116,6 +121,7 @@ def attest(
     key: KeyOption,
     tool: FromOption = "",
     arm: ArmOption = None,
+    row: RowOption = None,
     slot: SlotOption = None,
     code: CodeOption = None,
     commit: CommitOption = None,
@@ -136,8 +142,8 @@ def attest(
     Given an envelope, adds the signature of --key to it.
     """
     options = ToolOptions(
-        tool=tool, arms=arm or [], slot=slot or [], code=code or [], commit=commit or [], weights=weights,
-        harness=harness, environment=environment or [], round_id=round_id, purpose=purpose, extra=extra,
+        tool=tool, arms=arm or [], rows=row or [], slot=slot or [], code=code or [], commit=commit or [],
+        weights=weights, harness=harness, environment=environment or [], round_id=round_id, purpose=purpose, extra=extra,
     )  # fmt: skip
     found = find_ledger(ledger)
     envelopes = [] if tool else _envelopes(files or [])

@@ -7,7 +7,7 @@ which slot) must be given, and nothing is guessed. All that is missing is named 
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, TypeVar
 
@@ -16,7 +16,7 @@ from ledger.errors import RefusedError
 from ledger.metrics import METRICS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from ledger.canonical import JsonObject
     from ledger.ingest.adapter import Row
@@ -29,12 +29,34 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """One file: one run of one arm. The order of the runs is their order in time."""
+    """One file, or some rows of it: one run of one arm. The order of the runs is their order in time.
+
+    Attributes:
+        role: of the arm.
+        name: of the file.
+        raw: its bytes.
+        rows: rows that belong to the run.
+        left_out: number of rows of the file that do not.
+    """
 
     role: str
     name: str
     raw: bytes
     rows: Sequence[Row]
+    left_out: int = 0
+
+    def select(self, numbers: Collection[int]) -> Run:
+        """The run of some rows only.
+
+        Raises:
+            RefusedError: ``E_ROW``: there is none of such a number.
+        """
+        unknown = sorted(set(numbers) - {row.number for row in self.rows})
+        if unknown:
+            found = ", ".join(str(row.number) for row in self.rows)
+            raise RefusedError("E_ROW", f"{self.name} has no row {unknown[0]}; it has {found}", where="--row")
+        rows = [row for row in self.rows if row.number in numbers]
+        return replace(self, rows=rows, left_out=len(self.rows) - len(rows))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,16 +97,17 @@ class BuiltRound:
 
 
 def build_round(runs: Sequence[Run], options: RoundOptions) -> BuiltRound:
-    """Make a round of all rows of all runs; nothing is left out.
+    """Make a round of all rows of all runs.
 
     Raises:
-        RefusedError: ``E_MISSING`` naming everything that must be given, ``E_SLOT``, or ``E_MIXED`` when runs differ in
-            what one round has only once.
+        RefusedError: ``E_MISSING`` naming everything that must be given, ``E_SLOT``, ``E_MIXED`` when runs differ in
+            what one round has only once, or ``E_COPIED_SAMPLES`` when a row is in two runs.
     """
     roles = list(dict.fromkeys(run.role for run in runs))
     rows = [row for run in runs for row in run.rows]
     said = _same(rows, lambda row: row.environment, "the node's facts")
     _require_given(roles, options, said)
+    _check_rows_once(runs)
     _check_workloads(rows)
     slot = read_slot(options.slot)
     body: JsonObject = {
@@ -161,6 +184,21 @@ def _same(rows: Sequence[Row], part: Callable[[Row], _T], what: str) -> _T:
     return first
 
 
+def _check_rows_once(runs: Sequence[Run]) -> None:
+    """A row is one measurement: it cannot be a run of two arms, or two runs of one."""
+    seen: dict[tuple[str, bytes, int], str] = {}
+    for run in runs:
+        own = {(run.name, run.raw, row.number): run.role for row in run.rows}
+        for name, raw, number in own.keys() & seen.keys():
+            raise RefusedError(
+                "E_COPIED_SAMPLES",
+                f"row {number} of {name} is given twice, for {seen[name, raw, number]} and {run.role}; "
+                "select rows with --row",
+                where="--arm",
+            )
+        seen |= own
+
+
 def _check_workloads(rows: Sequence[Row]) -> None:
     """What meets in one fact must have measured the same: 16 tokens are not generated at the rate of 4096."""
     first: dict[tuple[str, int], JsonObject] = {}
@@ -213,11 +251,17 @@ def _guards(rows: Sequence[Row], slot: JsonObject) -> list[JsonObject]:
 
 
 def _attachments(runs: Sequence[Run]) -> list[JsonObject]:
-    return [{"name": run.name, "sha256": hashlib.sha256(run.raw).hexdigest(), "size": len(run.raw)} for run in runs]
+    files = dict.fromkeys((run.name, run.raw) for run in runs)  # one file may hold runs of several arms
+    return [{"name": name, "sha256": hashlib.sha256(raw).hexdigest(), "size": len(raw)} for name, raw in files]
 
 
 def _notes(runs: Sequence[Run]) -> list[str]:
     notes = [f"{run.name}, row {row.number}: {note}" for run in runs for row in run.rows for note in row.notes]
+    notes += [
+        f"F_ROWS_LEFT: {run.left_out} rows of {run.name} are left out of the arm {run.role}"
+        for run in runs
+        if run.left_out
+    ]
     for before, after in pairwise(runs):
         if after.rows[0].started_at < before.rows[0].started_at:
             notes.append(

@@ -71,7 +71,9 @@ _REFUSED = (
         "the slot lacks an axis, or has one that does not exist",
         "name all five axes",
     ),
-    ("E_MIXED", "files or rows differ in what one round has only once", "make two rounds, or select the rows"),
+    ("E_MIXED", "files or rows differ in what one round has only once", "make two rounds, or select rows with --row"),
+    ("E_ROW", "the file has no row of this number", "rungbook ingest FILE shows its rows"),
+    ("E_COPIED_SAMPLES", "a row is given twice: it is one measurement", "select the rows of each arm with --row"),
     # The round.
     ("E_ARM_TWICE", "an arm is listed twice", "one entry per role"),
     ("E_ARM_UNKNOWN", "a repetition or parity of an arm that the round does not list", "list the arm"),
@@ -100,6 +102,7 @@ _FLAGGED = (
         "a printed figure is not that of the samples",
         "ours is recomputed; ask its authors",
     ),
+    ("F_ROWS_LEFT", "rows of a file were left out, as asked for", "the attached file holds them all the same"),
     ("F_ORDER_TIME", "files are given in another order than they ran in", "give them in the order of time"),
     ("F_PREFIX_CACHE", "a cache supplied tokens of prompts", "turn it off, or keep the slot apart"),
     ("F_CHUNKED", "answers came in another number of pieces than tokens", "never read gaps between pieces as tokens"),

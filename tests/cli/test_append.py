@@ -228,7 +228,8 @@ def test_without_input_the_message_says_what_to_give(desk: Desk) -> None:
 @pytest.mark.parametrize(
     "words",
     [
-        ("--arm", "main=a"), ("--slot", "node=n"), ("--code", "main=x"), ("--commit", "main=x"), ("--weights", "x"),
+        ("--arm", "main=a"), ("--row", "main=0"), ("--environment", "gpu=x"),
+        ("--slot", "node=n"), ("--code", "main=x"), ("--commit", "main=x"), ("--weights", "x"),
         ("--harness", "x"), ("--round", "x"), ("--purpose", "noise"), ("--extra", "x"),
     ],
     ids=lambda words: words[0],

@@ -427,3 +427,36 @@ def test_a_file_name_that_cannot_name_an_attachment_is_refused_in_words(desk: De
     path = desk.root / "my run.json"
     path.write_bytes(PAIR[0][1].read_bytes())
     assert "my run.json" in refusal(desk, *tool_words(("main", path)))["message"]
+
+
+# Some rows of a file.
+
+
+def test_rows_are_selected_for_each_arm(desk: Desk) -> None:
+    done = append(desk, *tool_words(*PAIR), "--row", "main=0", "--row", "candidate=0", "--json").document("append")
+    assert [note.partition(":")[0] for note in done["notes"]] == ["F_ROWS_LEFT", "F_ROWS_LEFT"]
+    body = sealed_body(desk)
+    assert [rep["metrics"] for rep in body["reps"]] == [["prefill_tok_s"]] * 2
+    assert body["attachments"][0]["size"] == PAIR[0][1].stat().st_size
+
+
+def test_one_file_for_two_arms_needs_their_rows(desk: Desk) -> None:
+    assert refusal(desk, *tool_words(PAIR[0], ("candidate", PAIR[0][1])))["code"] == "E_COPIED_SAMPLES"
+
+
+@pytest.mark.parametrize(
+    ("rows", "code"),
+    [
+        (["main=9"], "E_ROW"),
+        (["main="], "E_OPTION"),
+        (["main=first"], "E_OPTION"),
+        (["main=-1"], "E_OPTION"),
+        (["main=0,"], "E_OPTION"),
+        (["0"], "E_OPTION"),
+        (["reference=0"], "E_OPTION"),
+        (["main=0", "main=1"], "E_OPTION"),
+    ],
+)
+def test_rows_that_cannot_be_selected_are_refused(desk: Desk, rows: list[str], code: str) -> None:
+    words = [word for each in rows for word in ("--row", each)]
+    assert refusal(desk, *tool_words(*PAIR), *words)["code"] == code

@@ -325,3 +325,34 @@ def test_a_round_without_any_fact_of_the_node_asks_for_one() -> None:
     silent = run(rows=[row(environment={})])
     assert "--environment" in refusal([silent]).message
     assert build_round([silent], options(environment={"gpu": "H200"})).body["environment"] == {"gpu": "H200"}
+
+
+# Rows.
+
+
+def test_rows_of_one_file_can_be_runs_of_two_arms() -> None:
+    file = [row(number=at, started_at=f"2026-11-29T20:00:0{at}Z") for at in range(3)]
+    runs = [run("main", rows=file).select([0]), run("candidate", rows=file).select({1})]
+    built = build_round(runs, OPTIONS)
+    assert [(rep["arm"], rep["source"]["row"]) for rep in built.body["reps"]] == [("main", 0), ("candidate", 1)]
+    assert [item["name"] for item in built.body["attachments"]] == ["a.json"]
+    assert [note.partition(":")[0] for note in built.notes] == ["F_ROWS_LEFT", "F_ROWS_LEFT"]
+    assert "2 rows of a.json" in built.notes[0]
+
+
+@pytest.mark.parametrize("role", ["main", "candidate"])
+def test_one_row_is_no_two_runs(role: str) -> None:
+    error = refusal([run("main"), run(role)])
+    assert (error.code, error.where) == ("E_COPIED_SAMPLES", "--arm")
+    assert f"for main and {role}" in error.message
+
+
+def test_a_row_that_is_not_there_is_refused_with_those_that_are() -> None:
+    with pytest.raises(RefusedError) as caught:
+        run(rows=[row(), row(number=2)]).select([2, 1])
+    assert (caught.value.code, caught.value.where) == ("E_ROW", "--row")
+    assert caught.value.message == "a.json has no row 1; it has 0, 2"
+
+
+def test_all_rows_leave_nothing_out() -> None:
+    assert run(rows=[row(), row(number=1)]).select([0, 1]) == run(rows=[row(), row(number=1)])
