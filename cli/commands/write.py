@@ -103,7 +103,8 @@ def append(
     """Sign rounds and seal them at once: all of them, or none. Doing it again returns the receipts that exist."""
     options = ToolOptions(
         tool=tool, arms=arm or [], rows=row or [], slot=slot or [], code=code or [], commit=commit or [],
-        weights=weights, harness=harness, environment=environment or [], round_id=round_id, purpose=purpose, extra=extra,
+        weights=weights, harness=harness, environment=environment or [], round_id=round_id, purpose=purpose,
+        extra=extra,
     )  # fmt: skip
     found = find_ledger(ledger)
     drafts, notes = _drafts(found, files or [], options, key)
@@ -143,7 +144,8 @@ def attest(
     """
     options = ToolOptions(
         tool=tool, arms=arm or [], rows=row or [], slot=slot or [], code=code or [], commit=commit or [],
-        weights=weights, harness=harness, environment=environment or [], round_id=round_id, purpose=purpose, extra=extra,
+        weights=weights, harness=harness, environment=environment or [], round_id=round_id, purpose=purpose,
+        extra=extra,
     )  # fmt: skip
     found = find_ledger(ledger)
     envelopes = [] if tool else _envelopes(files or [])
