@@ -19,18 +19,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
-from ledger.admission import State, read_genesis
-from ledger.checkpoint import Checkpoint, open_checkpoint, parse_checkpoint
-from ledger.errors import (
-    ChainError,
-    LedgerError,
-    MalformedError,
-    PolicyError,
-    RefusedError,
-    StorageError,
-    VerificationError,
-)
+from ledger.admission import State
+from ledger.errors import ChainError, LedgerError, MalformedError, PolicyError, RefusedError, VerificationError
 from ledger.examined import Examined, default_jobs, examine_all
+from ledger.opening import Opening
 from ledger.receipt import NO_PREV, Seal, decode_receipt, file_digest, peek_kind, seal_head
 from ledger.store import MissingReceiptError, Store
 from ledger.verified import MAKER, Entry, Finding, Mode, Pins, Verification, VerifiedLog
@@ -84,7 +76,6 @@ class Auditor:
 
     def __init__(self, store: Store, mode: Mode, jobs: int | None = None, *, reports: bool = True) -> None:
         self._store = store
-        self._pins = Pins()
         self._state = State()
         self._key: NoteKey | None = None
         self._entries: list[Entry] = []
@@ -108,20 +99,19 @@ class Auditor:
                 of the ledger shows in the root, as ever.
         """
         result = self._result = Verification(mode=self._result.mode)
-        self._pins, self._key, self._taken = pins, pins.key or self._key, taken or {}
-        raw = self.signed = self._read_checkpoint()
-        if raw is None:
-            return result
-        self._read_genesis()
-        checkpoint = self._open_checkpoint(raw)
+        self._key, self._taken = pins.key or self._key, taken or {}
+        opening = Opening(store=self._store, pins=pins, key=self._key, result=result)
+        checkpoint = opening.open()
+        self._key, self.signed = opening.key, opening.signed
+        result.checkpoint = checkpoint
         if checkpoint is None:
             return result
-        result.checkpoint = checkpoint
         if checkpoint.size == 0:
             self._find(VerificationError("E_NO_GENESIS", "the checkpoint counts no receipt", where=CHECKPOINT))
         if checkpoint.size < len(self._entries):
             self._find(ChainError("E_ROLLBACK", f"there were {len(self._entries)} receipts, now {checkpoint.size}"))
             return result
+        start = len(self._entries)
         self._go_through(checkpoint.size, progress)
         whole = Whole(
             store=self._store, pins=pins, key=self._key, state=self._state, result=result, missing=self._missing
@@ -137,7 +127,7 @@ class Auditor:
                 entries=tuple(self._entries),
                 tree=self._state.tree,
                 store=self._store,
-                fresh={index: each.receipt for index, each in self._taken.items()},
+                fresh={index: each.receipt for index, each in self._taken.items() if start <= index < checkpoint.size},
                 maker=MAKER,
             )
         return result
@@ -152,64 +142,6 @@ class Auditor:
 
     def _find(self, error: LedgerError, index: int | None = None) -> None:
         self._result.findings.append(Finding.of(error, index))
-
-    # Steps 1 to 3: checkpoint, genesis, key.
-
-    def _read_checkpoint(self) -> bytes | None:
-        raw = self._store.read_checkpoint()
-        if raw is not None:
-            return raw
-        if not self._store.tail(0):
-            raise StorageError("E_NO_LEDGER", "there is no ledger here: no checkpoint and no receipts")
-        self._find(VerificationError("E_CHECKPOINT_MISSING", "there are receipts, but no checkpoint", where=CHECKPOINT))
-        return None
-
-    def _read_genesis(self) -> None:
-        try:
-            raw = self._store.read_receipt(0)
-        except MissingReceiptError:
-            return  # step 4 reports it
-        self._result.genesis = file_digest(raw).hex()
-        if self._pins.genesis and self._pins.genesis != self._result.genesis:
-            self._find(
-                VerificationError(
-                    "E_PIN_GENESIS",
-                    f"the genesis receipt is {self._result.genesis}, pinned is {self._pins.genesis}",
-                ),
-                0,
-            )
-        try:
-            named = read_genesis(raw).ledger
-        except (MalformedError, RefusedError):
-            return  # step 4 reports what is wrong with it
-        if self._key is None:
-            self._key = named
-        elif self._key != named:
-            self._find(
-                VerificationError("E_PIN_VKEY", f"the genesis names the key {named.vkey}, pinned is {self._key.vkey}"),
-                0,
-            )
-
-    def _open_checkpoint(self, raw: bytes) -> Checkpoint | None:
-        try:
-            checkpoint = parse_checkpoint(raw)
-            if self._key is None:
-                self._find(
-                    VerificationError(
-                        "E_LEDGER_KEY",
-                        "no key to verify the checkpoint with: the genesis names none",
-                        where=CHECKPOINT,
-                    )
-                )
-                return checkpoint
-            self._result.vkey = self._key.vkey
-            open_checkpoint(raw, self._key)
-        except MalformedError as err:
-            self._find(err.at(where=CHECKPOINT))
-            return None
-        except VerificationError as err:
-            self._find(err.at(where=CHECKPOINT))
-        return checkpoint
 
     # Step 4: receipt by receipt.
 

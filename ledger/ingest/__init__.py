@@ -36,8 +36,10 @@ def recognise(raw: bytes, what: str) -> Adapter:
     """The adapter of the tool that wrote some bytes, by what stands in them.
 
     Raises:
-        MalformedError: ``E_FORMAT`` when none knows them, or several do.
+        MalformedError: ``E_FORMAT`` when none knows them, or several do; ``E_EMPTY_RESULTS`` for an empty file.
     """
+    if not raw.strip():
+        raise MalformedError("E_EMPTY_RESULTS", "the file is empty", where=what)
     found = [adapter for adapter in ADAPTERS.values() if adapter.recognises(raw)]
     if len(found) == 1:
         return found[0]

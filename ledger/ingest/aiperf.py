@@ -16,9 +16,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from ledger.canonical import NumberText, parse_json
+from ledger.canonical import parse_json
 from ledger.errors import MalformedError
 from ledger.ingest.adapter import Row
+from ledger.ingest.values import printed_number
 from ledger.metrics import NS_PER_MS, NS_PER_S
 from ledger.strict import format_time
 
@@ -32,6 +33,7 @@ _WARM_UP = "warmup"
 _UNITS = {"ms": ("ms",), "count": ("count", "tokens", "requests")}
 _LAST_INSTANT = 2**63
 _LONGEST_ERROR = 4096
+_LONGEST = 200
 # The tool divides in doubles: sixteen digits, of which a few are lost.
 _PRINTED_TOLERANCE = Fraction(1, 10**9)
 
@@ -48,10 +50,15 @@ class _Request:
     e2e_ns: int | None
     prompt_tokens: int | None
     cached_tokens: int | None
-    completion_tokens: int | None
+    served_tokens: int | None
+    counted_tokens: int | None
     chunks: int | None
     printed: dict[str, object]
-    counts: tuple[int | None, int | None]
+
+    @property
+    def completion_tokens(self) -> int | None:
+        """Tokens of the answer: the server's count, or the client's where it gave none."""
+        return self.counted_tokens if self.served_tokens is None else self.served_tokens
 
 
 class Aiperf:
@@ -94,7 +101,6 @@ def _read_request(line: object, where: str) -> _Request:
         raise MalformedError("E_ZERO_TIME", "a request that ended when it began", where=f"{where}/metadata")
     count = _reader(metrics, "count", where)
     times = _reader(metrics, "ms", where)
-    written = (count("usage_completion_tokens"), count("output_sequence_length"))
     prompt = count("usage_prompt_tokens")
     return _Request(
         phase=phase,
@@ -105,10 +111,10 @@ def _read_request(line: object, where: str) -> _Request:
         e2e_ns=times("request_latency"),
         prompt_tokens=count("input_sequence_length") if prompt is None else prompt,
         cached_tokens=count("usage_prompt_cache_read_tokens"),
-        completion_tokens=written[1] if written[0] is None else written[0],
+        served_tokens=count("usage_completion_tokens"),
+        counted_tokens=count("output_sequence_length"),
         chunks=count("http_req_chunks_received"),
         printed={name: metrics[name].get("value") for name in _PRINTED if isinstance(metrics.get(name), dict)},
-        counts=written,
     )
 
 
@@ -140,23 +146,18 @@ def _reader(metrics: JsonObject, unit: str, where: str) -> Callable[[str], int |
         item = metrics.get(name)
         if item is None:
             return None
-        value = item.get("value") if isinstance(item, dict) else None
-        number = _number(value)
+        number = printed_number(item.get("value")) if isinstance(item, dict) else None
         if not isinstance(item, dict) or item.get("unit") not in _UNITS[unit] or number is None or number < 0:
-            raise MalformedError("E_FIELD", f"expected a number in {unit}, found {item!r}", where=f"{where}/{name}")
+            raise MalformedError(
+                "E_FIELD", f"expected a number in {unit}, found {item!r}"[:_LONGEST], where=f"{where}/{name}"
+            )
         if unit == "ms":
             return round(number * NS_PER_MS)
         if number.denominator != 1:
-            raise MalformedError("E_FIELD", f"expected a whole number, found {value!r}", where=f"{where}/{name}")
+            raise MalformedError("E_FIELD", f"expected a whole number, found {item!r}", where=f"{where}/{name}")
         return number.numerator
 
     return read
-
-
-def _number(value: object) -> Fraction | None:
-    if isinstance(value, bool) or not isinstance(value, int | NumberText):
-        return None
-    return Fraction(value)
 
 
 # All lines of a phase.
@@ -227,7 +228,10 @@ def _reported(requests: Sequence[_Request]) -> JsonObject:
 def _notes(requests: Sequence[_Request], known: int) -> list[str]:
     cached = sum(bool(each.cached_tokens) for each in requests)
     pieces = sum(each.chunks is not None and each.chunks != each.completion_tokens for each in requests)
-    counted = sum(None not in each.counts and each.counts[0] != each.counts[1] for each in requests)
+    counted = sum(
+        None not in (each.served_tokens, each.counted_tokens) and each.served_tokens != each.counted_tokens
+        for each in requests
+    )
     found = {
         f"F_PREFIX_CACHE: a cache supplied tokens of {cached} of {len(requests)} prompts": cached,
         f"F_CHUNKED: {pieces} answers came in another number of pieces than they have tokens": pieces,
@@ -250,9 +254,9 @@ def _compare_printed(requests: Sequence[_Request]) -> list[str]:
 
 def _differs(request: _Request, name: str, formula: Callable[[int, int, int], Fraction]) -> bool:
     printed = request.printed.get(name)
-    tokens = request.counts[0] if request.counts[1] is None else request.counts[1]
+    tokens = request.served_tokens if request.counted_tokens is None else request.counted_tokens
     first, end = request.ttft_ns, request.e2e_ns
     if printed is None or tokens is None or tokens < 2 or first is None or end is None or end <= first:  # noqa: PLR2004
         return False
-    number, exact = _number(printed), formula(tokens, first, end)
+    number, exact = printed_number(printed), formula(tokens, first, end)
     return number is None or abs(number - exact) > exact * _PRINTED_TOLERANCE

@@ -53,11 +53,7 @@ _REFUSED = (
     ("E_FORMAT", "not a result of the tool", "give the file that the tool wrote, and its name to --from"),
     ("E_TOOL", "there is no adapter of this name", "take one of those that the message lists"),
     ("E_FIELD", "a value is missing, or of another kind than the tool writes", "give the tool's untouched output"),
-    (
-        "E_COLUMN_COUNT",
-        "a row has another number of values than the header has names",
-        "do not read it by name",
-    ),
+    ("E_COLUMN_COUNT", "a row has another number of values than the header has names", "do not read it by name"),
     ("E_NO_SAMPLES", "statistics without the samples that they were made of", "run the tool with its raw output on"),
     ("E_EMPTY_RESULTS", "there is a place for results, and none is in it", "look at the tool's own log"),
     ("E_ALL_FAILED", "no request succeeded", "seal an incident, not a round"),
@@ -66,11 +62,7 @@ _REFUSED = (
     # From files to a round.
     ("E_ARM", "there is no such role of an arm", "main, candidate or reference"),
     ("E_MISSING", "the tool does not say something that a round needs", "give the options that the message lists"),
-    (
-        "E_SLOT",
-        "the slot lacks an axis, or has one that does not exist",
-        "name all five axes",
-    ),
+    ("E_SLOT", "the slot lacks an axis, or has one that does not exist", "name all five axes"),
     ("E_MIXED", "files or rows differ in what one round has only once", "make two rounds, or select rows with --row"),
     ("E_ROW", "the file has no row of this number", "rungbook ingest FILE shows its rows"),
     ("E_COPIED_SAMPLES", "a row is given twice: it is one measurement", "select the rows of each arm with --row"),
@@ -86,22 +78,14 @@ _REFUSED = (
     ("E_ZERO_TIME", "a duration of 0", "what was not measured is null, never 0"),
     ("E_TTFT_AFTER_END", "the first token came after the end", "take both times from one clock"),
     ("E_WALL", "a sample took longer than its repetition", "find out which of the two clocks is wrong"),
-    (
-        "E_CONTEXT_MISMATCH",
-        "an arm has no figure in the slot's metric and context",
-        "name the one that was measured",
-    ),
+    ("E_CONTEXT_MISMATCH", "an arm has no figure in the slot's metric and context", "name the one that was measured"),
     ("E_GUARD_UNMEASURED", "a guard names what an arm did not measure", "measure it, or drop the guard"),
     ("E_PARITY_TWICE", "parity is given twice for one arm and depth", "once"),
     ("E_NOISE_ARMS", "a noise round with two codes or settings", "run one code in both arms"),
 )
 _FLAGGED = (
     ("F_N1", "one sample, of which no deviation is known", "repeat it: one repetition is not a measurement"),
-    (
-        "F_REPORTED_MISMATCH",
-        "a printed figure is not that of the samples",
-        "ours is recomputed; ask its authors",
-    ),
+    ("F_REPORTED_MISMATCH", "a printed figure is not that of the samples", "ours is recomputed; ask its authors"),
     ("F_ROWS_LEFT", "rows of a file were left out, as asked for", "the attached file holds them all the same"),
     ("F_ORDER_TIME", "files are given in another order than they ran in", "give them in the order of time"),
     ("F_PREFIX_CACHE", "a cache supplied tokens of prompts", "turn it off, or keep the slot apart"),

@@ -11,12 +11,12 @@ Source: tools/llama-bench in github.com/ggml-org/llama.cpp, the fields of ``stru
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
 
 from ledger.canonical import JsonObject, NumberText, parse_json
 from ledger.errors import MalformedError
 from ledger.ingest.adapter import Row
 from ledger.ingest.llama_bench_text import is_text_output, refuse_text
+from ledger.ingest.values import printed_number
 from ledger.metrics import NS_PER_S
 from ledger.strict import parse_time
 
@@ -180,9 +180,12 @@ def _compare_reported(row: JsonObject, tokens: int, samples: list[int]) -> tuple
     return tuple(notes)
 
 
-def _differs(printed: Any, computed: Fraction) -> bool:  # noqa: ANN401 - whatever the file holds
-    if isinstance(printed, bool) or not isinstance(printed, int | NumberText):
-        return printed is not None
+def _differs(printed: object, computed: Fraction) -> bool:
+    if printed is None:
+        return False
+    number = printed_number(printed)
+    if number is None:
+        return True
     if isinstance(printed, int):  # a whole number may be cut off
-        return abs(printed - computed) >= 1
-    return abs(Fraction(printed) - computed) > computed * _PRINTED_TOLERANCE
+        return abs(number - computed) >= 1
+    return abs(number - computed) > computed * _PRINTED_TOLERANCE

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from ledger.canonical import JsonObject
 from ledger.errors import MalformedError
 from ledger.ingest.sparkinfer_run import LOG, read_commit, read_frontier, read_slot, read_value
-from ledger.ingest.sparkinfer_values import as_decimal, as_object, as_text, look, plain
+from ledger.ingest.values import as_decimal, as_object, as_text, look, plain
 from ledger.strict import format_time
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from ledger.ingest.sparkinfer_run import Fault, named_context, read_frontier, read_kl, read_slot, read_value
-from ledger.ingest.sparkinfer_values import as_decimal, as_object, as_text, exponent_of
+from ledger.ingest.values import as_decimal, as_object, as_text, exponent_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

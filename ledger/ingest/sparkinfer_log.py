@@ -28,7 +28,7 @@ from ledger.ingest.sparkinfer_body import build_body
 from ledger.ingest.sparkinfer_faults import find_faults
 from ledger.ingest.sparkinfer_run import Run, SourceFile
 from ledger.ingest.sparkinfer_text import RoundText, read_text
-from ledger.ingest.sparkinfer_values import as_object, as_text, look, read_json
+from ledger.ingest.values import as_object, as_text, look, read_json
 from ledger.schema import validate
 from ledger.store.disk import storage_errors
 

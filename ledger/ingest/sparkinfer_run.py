@@ -8,7 +8,7 @@ from decimal import Context, Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ledger.errors import MalformedError
-from ledger.ingest.sparkinfer_values import as_decimal, as_label, as_object, as_text, look, read_json
+from ledger.ingest.values import as_decimal, as_label, as_object, as_text, look, read_json
 from ledger.strict import b64decode
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ledger.canonical import NumberText
 from ledger.errors import MalformedError
 from ledger.ingest.sparkinfer_run import Fault, read_commit, read_kl, read_stdout, read_value
-from ledger.ingest.sparkinfer_values import as_decimal, as_text, look
+from ledger.ingest.values import as_decimal, as_text, look
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

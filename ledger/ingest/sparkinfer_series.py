@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias
 
 from ledger.ingest.sparkinfer_run import Fault, read_commit, read_label, read_slot, read_value
-from ledger.ingest.sparkinfer_values import as_decimal, as_object, as_text, look
+from ledger.ingest.values import as_decimal, as_object, as_text, look
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

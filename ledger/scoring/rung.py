@@ -102,7 +102,7 @@ class Rung:
         environment: facts of the node that must not change under a pin.
         noise: relative spread over all repetitions of a noise round.
         statistic: how the records of a repetition were summed up; empty for an imported figure.
-        windows: per repetition, the share of its wall-clock time that its samples account for.
+        windows: per repetition, the share of its wall-clock time that its samples account for, as two terms.
     """
 
     index: int

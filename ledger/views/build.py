@@ -6,6 +6,8 @@ database must be one that includes definitions of tables in its transactions, as
 
 from __future__ import annotations
 
+import gc
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from operator import itemgetter
@@ -14,7 +16,6 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from sqlalchemy import bindparam, delete, insert, inspect, select, text
 
 from ledger import __version__
-from ledger.collector import collector_paused
 from ledger.errors import PolicyError, RefusedError, VerificationError
 from ledger.rule import AXES
 from ledger.scoring.history import SCORED
@@ -23,7 +24,7 @@ from ledger.views.projection import Projection
 from ledger.views.tables import LADDER, LADDER_VIEW, RUNG_TABLES, SCHEMA_VERSION, SLOT_TABLES, STAMP, TABLES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from sqlalchemy import Connection, Delete, Dialect, Engine, Table
 
@@ -165,7 +166,7 @@ def compare_stamp(connection: Connection, log: VerifiedLog, *, lock: bool = Fals
 
 def write(connection: Connection, log: VerifiedLog, projection: Projection) -> None:
     """Write what views lack that hold what a projection has taken in, and the stamp, in the caller's transaction."""
-    with collector_paused():
+    with _collector_paused():
         for step in projection.steps(log):
             _drop(connection, step)
             rows: dict[str, list[Row]] = {}
@@ -183,6 +184,18 @@ def write(connection: Connection, log: VerifiedLog, projection: Projection) -> N
     }
     connection.execute(delete(TABLES[STAMP]))
     connection.execute(insert(TABLES[STAMP]), [stamp])
+
+
+@contextmanager
+def _collector_paused() -> Iterator[None]:
+    """Spare the garbage collector to walk, again and again, what a replay keeps anyway and what is in no cycle."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def _insert(connection: Connection, name: str, rows: Sequence[Row]) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import orjson
 
-from ledger.scoring.facts import exact_text
+from ledger.scoring.facts import double, exact_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -27,8 +27,7 @@ def number(name: str, value: Fraction | None) -> Row:
     """A number as two columns: exact text, and a double for sorting."""
     if value is None:
         return {name: None, name + _REAL: None}
-    numerator, denominator = value.as_integer_ratio()
-    return {name: exact_text(value), name + _REAL: numerator / denominator}
+    return {name: exact_text(value), name + _REAL: double(value)}
 
 
 def hide(row: Row, names: Iterable[str]) -> None:

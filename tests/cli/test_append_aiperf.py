@@ -9,7 +9,7 @@ import pytest
 
 from tests.cli.program import REFUSED
 from tests.cli.samples import BINARY, CODE, NODE, WEIGHTS
-from tests.unit.test_aiperf import lines, request
+from tests.support.aiperf import lines, request
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,7 +9,7 @@ import pytest
 from ledger.ingest import ADAPTERS, recognise
 from tests.cli.program import OK, REFUSED, UNAVAILABLE, run
 from tests.cli.samples import REAL_ROUND, RUNS, tool_words
-from tests.unit.test_aiperf import lines, request
+from tests.support.aiperf import lines, request
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -81,7 +81,16 @@ def test_wrong_words(tmp_path: Path, words: list[str], status: int, code: str) -
     assert (done.status, done.code()) == (status, code)
 
 
-@pytest.mark.parametrize("text", ["", "hello", "[]", "{}", "\x00", '{"samples_ns": [1]}'])
+@pytest.mark.parametrize("text", ["", " \n"])
+def test_an_empty_file_is_called_so(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "file"
+    path.write_text(text)
+    done = run("ingest", path, cwd=tmp_path)
+    assert done.status == REFUSED
+    assert "refused  E_EMPTY_RESULTS: the file is empty" in done.out
+
+
+@pytest.mark.parametrize("text", ["hello", "[]", "{}", "\x00", '{"samples_ns": [1]}'])
 def test_what_nobody_wrote_is_of_no_tool(tmp_path: Path, text: str) -> None:
     path = tmp_path / "file"
     path.write_text(text)

@@ -14,6 +14,7 @@ from ledger.ingest.build import RoundOptions, Run, build_round
 from ledger.kinds import check_body
 from ledger.schema import validate
 from ledger.scoring.facts import round_facts
+from tests.support.aiperf import START, lines, request
 from tests.support.outside import outside
 from tests.support.tool_outcomes import OUTCOMES
 
@@ -22,39 +23,9 @@ if TYPE_CHECKING:
 
     from ledger.ingest.adapter import Row
 
-START = 1_800_000_000_123_456_789
 SECONDS = {"value": 1, "unit": "s"}
 READ = ADAPTERS["aiperf"].read
 TABLE = [item for item in OUTCOMES if item.format == "aiperf records"]
-
-
-def request(at: int = 0, **metrics: Any) -> dict[str, Any]:  # noqa: ANN401 - values of any kind, also wrong ones
-    """A line; metrics are values, or none for an absent one."""
-    values: dict[str, Any] = {
-        "time_to_first_token": 100.5,
-        "request_latency": 1100.5,
-        "output_sequence_length": 101,
-        "input_sequence_length": 40,
-    } | metrics
-    units = {"time_to_first_token": "ms", "request_latency": "ms", "inter_token_latency": "ms"}
-    start = START + at * 2_000_000_000
-    return {
-        "metadata": {
-            "benchmark_phase": "profiling",
-            "request_start_ns": start,
-            "request_end_ns": start + 1_101_000_000,
-            "was_cancelled": False,
-        },
-        "metrics": {
-            name: {"value": value, "unit": units.get(name, "tokens")}
-            for name, value in values.items()
-            if value is not None
-        },
-    }
-
-
-def lines(*requests: dict[str, Any]) -> bytes:
-    return b"".join(json.dumps(each).encode() + b"\n" for each in requests)
 
 
 def read(*requests: dict[str, Any]) -> Row:
@@ -246,3 +217,14 @@ def test_what_is_no_file_of_the_tool_is_refused(raw: bytes, code: str) -> None:
     with pytest.raises(MalformedError) as caught:
         READ(raw, "run.jsonl")
     assert caught.value.code == code
+
+
+@pytest.mark.parametrize("number", [b"1E-999999999", b"1e-99999999999999999999"])
+def test_a_number_of_a_billion_digits_is_refused_and_not_calculated(number: bytes) -> None:
+    raw = lines(request(request_latency=1234567.25)).replace(b"1234567.25", number)
+    with pytest.raises(MalformedError) as caught:
+        READ(raw, "run.jsonl")
+    assert (caught.value.code, caught.value.where) == ("E_FIELD", "run.jsonl/1/request_latency")
+    printed = lines(request(inter_token_latency=1234567.25)).replace(b"1234567.25", number)
+    (row,) = READ(printed, "run.jsonl")
+    assert [note.partition(":")[0] for note in row.notes] == ["F_REPORTED_MISMATCH"]

@@ -209,3 +209,19 @@ def test_what_a_newer_release_has_sealed_is_not_refuted(folder: Path) -> None:
     with pytest.raises(PolicyError) as caught:
         following.look()
     assert caught.value.code == "E_KIND_UNKNOWN"
+
+
+def test_what_the_writer_hands_over_counts_only_as_far_as_the_checkpoint_goes(folder: Path, writer: Log) -> None:
+    following = Following(DirectoryStore(folder))
+    following.look()
+    before = (folder / "receipts" / "checkpoint").read_bytes()
+    writer.watch = following.take
+    writer.append([round_draft("second")])
+    after = (folder / "receipts" / "checkpoint").read_bytes()
+    writer.append([round_draft("third")])
+    (folder / "receipts" / "checkpoint").write_bytes(after)  # as a reader sees it who looked a moment earlier
+    log = following.look()
+    assert before != after
+    assert (len(log.entries), sorted(log.fresh)) == (4, [3])
+    with pytest.raises(IndexError):
+        log.receipt(4)

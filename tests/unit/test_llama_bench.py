@@ -286,3 +286,10 @@ def test_a_tool_is_found_by_its_name_and_an_unknown_one_is_refused_with_the_name
         find_adapter("fast-bench")
     assert caught.value.code == "E_TOOL"
     assert all(name in caught.value.message for name in ADAPTERS)
+
+
+@pytest.mark.parametrize("number", ["1e-999999999", "1E-99999999999999999999"])
+def test_a_printed_number_of_a_billion_digits_is_flagged_and_not_calculated(number: str) -> None:
+    raw = json.dumps([{**PLAIN, "avg_ts": 1234567.25}]).replace("1234567.25", number)
+    (row,) = LlamaBench().read(raw.encode(), "run.json")
+    assert "F_REPORTED_MISMATCH" in [note.partition(":")[0] for note in row.notes]

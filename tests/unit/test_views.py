@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gc
 import re
 import signal
 import sqlite3
@@ -530,3 +531,14 @@ def test_a_folder_that_is_missing_is_not_made(whole: VerifiedLog, tmp_path: Path
     with pytest.raises(StorageError) as caught:
         rebuild(open_database(sqlite_url(tmp_path / "no" / "views.sqlite"), "create"), whole)
     assert caught.value.code == "E_VIEWS_DATABASE"
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_the_garbage_collector_is_left_as_it_was(whole: VerifiedLog, tmp_path: Path, *, enabled: bool) -> None:
+    was_enabled = gc.isenabled()
+    try:
+        (gc.enable if enabled else gc.disable)()
+        built(tmp_path / "views.sqlite", whole)
+        assert gc.isenabled() is enabled
+    finally:
+        (gc.enable if was_enabled else gc.disable)()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal, InvalidOperation
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from ledger.canonical import NumberText, check_domain, parse_json
@@ -98,6 +99,14 @@ def as_decimal(value: object, where: str) -> Decimal:
     if not -_LARGEST_EXPONENT <= exponent_of(number) <= _LARGEST_EXPONENT:
         raise MalformedError("E_FIELD", f"{value!r} is not a number that can be recorded"[:200], where=where)
     return number
+
+
+def printed_number(value: object) -> Fraction | None:
+    """What a tool printed as a number, exactly; none for anything that is no number or cannot be recorded."""
+    try:
+        return Fraction(as_decimal(value, ""))
+    except MalformedError:
+        return None
 
 
 def exponent_of(number: Decimal) -> int:
