@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,7 +12,9 @@ from cli.context import Config, read_input
 from ledger.canonical import JsonObject, parse_json
 from ledger.errors import MalformedError, RefusedError
 from ledger.ingest import find_adapter, recognise
-from ledger.ingest.build import SLOT_AXES, RoundOptions, Run, build_round
+from ledger.ingest.build import build_round
+from ledger.ingest.options import SLOT_AXES, RoundOptions
+from ledger.ingest.run import Run
 from ledger.kinds import check_body
 from ledger.schema import validate
 from ledger.strict import parse_digest
@@ -20,6 +22,7 @@ from ledger.strict import parse_digest
 EXTRA_MEMBERS = ("parity", "shortcuts", "overrides", "protocol")
 
 _COUNTS = ("gpus", "cores", "memory_bytes")
+_WORKLOAD_COUNTS = ("depth", "prompt_tokens", "gen_tokens", "batch", "concurrency", "seed")
 _COUNT = re.compile("0|[1-9][0-9]{0,15}", re.ASCII)
 
 
@@ -36,6 +39,9 @@ class ToolOptions:
     weights: str
     harness: str
     environment: Sequence[str]
+    workload: Sequence[str]
+    started_at: Sequence[str]
+    zone: str
     round_id: str
     purpose: str
     extra: Path | None
@@ -51,6 +57,9 @@ class ToolOptions:
             "--weights": self.weights,
             "--harness": self.harness,
             "--environment": self.environment,
+            "--workload": self.workload,
+            "--started-at": self.started_at,
+            "--zone": self.zone,
             "--round": self.round_id,
             "--purpose": self.purpose,
             "--extra": self.extra,
@@ -126,7 +135,10 @@ def _build_from_tool(files: Sequence[Path], options: ToolOptions, config: Config
             commits=_pairs(options.commit, "--commit", roles),
             weights=digest_of(options.weights or config.round.get("weights", ""), "--weights"),
             harness=digest_of(options.harness or config.round.get("harness", ""), "--harness"),
-            environment=_read_environment(options.environment),
+            environment=_read_facts(options.environment, "--environment", _COUNTS),
+            workload=_read_facts(options.workload, "--workload", _WORKLOAD_COUNTS),
+            started_at=_read_starts(options.started_at, roles),
+            zone=options.zone,
             round_id=options.round_id,
             purpose=options.purpose or "score",
             extra=_read_extra(options.extra) if options.extra else {},
@@ -163,11 +175,21 @@ def _read_rows(texts: Sequence[str], roles: set[str]) -> dict[str, set[int]]:
     return found
 
 
-def _read_environment(texts: Sequence[str]) -> JsonObject:
-    pairs = [_split(text, "--environment", "FACT=VALUE") for text in texts]
+def _read_facts(texts: Sequence[str], option: str, counts: Collection[str]) -> JsonObject:
+    pairs = [_split(text, option, "NAME=VALUE") for text in texts]
     if len(dict(pairs)) != len(pairs):
-        raise RefusedError("E_OPTION", "one fact is given twice", where="--environment")
-    return {name: int(value) if name in _COUNTS and _COUNT.fullmatch(value) else value for name, value in pairs}
+        raise RefusedError("E_OPTION", "one name is given twice", where=option)
+    return {name: int(value) if name in counts and _COUNT.fullmatch(value) else value for name, value in pairs}
+
+
+def _read_starts(texts: Sequence[str], roles: set[str]) -> dict[str, list[str]]:
+    starts: dict[str, list[str]] = {}
+    for text in texts:
+        role, value = _split(text, "--started-at", "ROLE=TIME")
+        if role not in roles:
+            raise RefusedError("E_OPTION", f"the arm {role!r} has no run", where="--started-at")
+        starts.setdefault(role, []).append(value)
+    return starts
 
 
 def _read_slot(texts: Sequence[str]) -> Mapping[str, str]:

@@ -103,5 +103,23 @@ METRICS: Mapping[str, Metric] = {
             formula=lambda decode, rounds: (decode, [n * NS_PER_MS for n in rounds]),
             text="decode / rounds",
         ),
+        # Tokens of all requests over the wall of a run, prefill and queueing included: never beside gen_tok_s.
+        Metric(
+            name="output_tok_s",
+            unit="tok/s",
+            better="higher",
+            columns=("completion_tokens", "wall_ns"),
+            formula=lambda tokens, wall: ([n * NS_PER_S for n in tokens], wall),
+            text="completion_tokens / wall of the run",
+        ),
+        # A function that takes less than its clock's tick is timed many at a time.
+        Metric(
+            name="ns_per_iteration",
+            unit="ns/iteration",
+            better="lower",
+            columns=("wall_ns", "iterations"),
+            formula=lambda wall, iterations: (wall, iterations),
+            text="wall / iterations",
+        ),
     )
 }

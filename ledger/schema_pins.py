@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 PINS = {
-    "common.json": "b35ba0f8052dddd0352ef186d36b88f66173d70cc63b3f8b0a7fd5b165a82b1d",
+    "common.json": "d69b458feb7ab1545747d8952ca5e6da570e2eb8752d8547a40d6006342ea158",
     "genesis.json": "20634b86e74c5c121a0889bd99c0a0a50bcde9771287c96708270d49497cd342",
     "imported-input.json": "260345e2df0a3db0587530ff5c66875a4a79a3c78a74ad10aedaa94943c7d2af",
     "imported.json": "64f29fd0a45403d16795b48646c8f59ac3255e1100ea12c5afb9bf6f4d03ff1a",
@@ -33,7 +33,7 @@ PINS = {
     "pins-file.json": "1f827229e17eaaafe13a4a974661d876a361bec5eee837a75ca77c524c50db60",
     "receipt.json": "0d8f08a83e895c826691686623ecee4a94a9ef95bb041f55ba088d3fc8f06e18",
     "rescore.json": "7f8e2423d9206fa6e6871e8fbe84d08d75e6ef3c3f1c12ad3b624e23ace75138",
-    "round-input.json": "31cc530ca32ced172f8768a82d353a4dacde0cdd8e47a0471d14f319bdcdbbf6",
+    "round-input.json": "e3da946fbb18adb02a0dee90503f041c8a9aeb7ec595fb8c2b2d507128b8e528",
     "round.json": "88f9092b7bbd305f28be128e0da6416378b9d6edcba27c7169d786560150fe18",
     "rule-input.json": "9fe876e8bafd2a970b5b24b279dd98ebce95e4e01b19b659b18a53fb0de7e845",
     "rule.json": "3395a90e90d621915f9939c93ff130f464acadc944021f0599529295fc59038e",

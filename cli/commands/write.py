@@ -55,6 +55,17 @@ EnvironmentOption: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(metavar="FACT=VALUE", help="A fact of the node that the tool does not say, such as gpu=H200."),
 ]
+WorkloadOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME=VALUE", help="What was asked for, where the tool is silent, such as gen_tokens=128."),
+]
+StartedOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(metavar="ROLE=TIME", help="Start of a run in UTC, where the tool is silent; one per run, in order."),
+]
+ZoneOption: TypeAlias = Annotated[
+    str, typer.Option(metavar="+HH:MM", help="Zone of the node's clock, where the tool prints a local time.")
+]
 RoundOption: TypeAlias = Annotated[
     str, typer.Option("--round", metavar="ID", help="Id of the round; default: made from its contents.")
 ]
@@ -92,6 +103,9 @@ def append(
     weights: WeightsOption = "",
     harness: HarnessOption = "",
     environment: EnvironmentOption = None,
+    workload: WorkloadOption = None,
+    started_at: StartedOption = None,
+    zone: ZoneOption = "",
     round_id: RoundOption = "",
     purpose: PurposeOption = "",
     extra: ExtraOption = None,
@@ -103,8 +117,8 @@ def append(
     """Sign rounds and seal them at once: all of them, or none. Doing it again returns the receipts that exist."""
     options = ToolOptions(
         tool=tool, arms=arm or [], rows=row or [], slot=slot or [], code=code or [], commit=commit or [],
-        weights=weights, harness=harness, environment=environment or [], round_id=round_id, purpose=purpose,
-        extra=extra,
+        weights=weights, harness=harness, environment=environment or [], workload=workload or [],
+        started_at=started_at or [], zone=zone, round_id=round_id, purpose=purpose, extra=extra,
     )  # fmt: skip
     found = find_ledger(ledger)
     drafts, notes = _drafts(found, files or [], options, key)
@@ -129,6 +143,9 @@ def attest(
     weights: WeightsOption = "",
     harness: HarnessOption = "",
     environment: EnvironmentOption = None,
+    workload: WorkloadOption = None,
+    started_at: StartedOption = None,
+    zone: ZoneOption = "",
     round_id: RoundOption = "",
     purpose: PurposeOption = "",
     extra: ExtraOption = None,
@@ -144,8 +161,8 @@ def attest(
     """
     options = ToolOptions(
         tool=tool, arms=arm or [], rows=row or [], slot=slot or [], code=code or [], commit=commit or [],
-        weights=weights, harness=harness, environment=environment or [], round_id=round_id, purpose=purpose,
-        extra=extra,
+        weights=weights, harness=harness, environment=environment or [], workload=workload or [],
+        started_at=started_at or [], zone=zone, round_id=round_id, purpose=purpose, extra=extra,
     )  # fmt: skip
     found = find_ledger(ledger)
     envelopes = [] if tool else _envelopes(files or [])

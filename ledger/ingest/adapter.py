@@ -16,11 +16,14 @@ class Row:
     Attributes:
         number: position in the file, from 0.
         metrics: names of the metrics that the test measures.
-        context: tokens in context when generation begins.
-        workload: what was asked for, as the schema's ``workload``.
+        context: tokens in context when generation begins, as measured; none when the tool does not say it: then it
+            is that of the slot.
+        workload: what was asked for, as the schema's ``workload``; none when the tool says nothing of it and the
+            caller must.
         records: raw records in columns.
         wall_ns: time that the records took together.
-        started_at: start by the node's clock, RFC 3339 UTC.
+        started_at: start by the node's clock, RFC 3339 UTC; without the ``Z`` when the tool prints a local time
+            (``2026-11-29T20:00:00``, whose zone the caller must give), and empty when it prints none.
         reported: what the tool printed about it: kept, compared, never used.
         settings: everything else that the number may depend on, as text.
         environment: facts of the node, as the schema's ``environment``.
@@ -29,12 +32,14 @@ class Row:
         commit: commit of the code as the tool names it; none when it does not.
         notes: what does not add up but does not forbid to record it, one sentence each.
         warmup: kept, but never part of a fact.
+        mean_context: the context is a mean over prompts of several lengths, so that another run of the same workload
+            may be a few tokens away from it.
     """
 
     number: int
     metrics: tuple[str, ...]
-    context: int
-    workload: JsonObject
+    context: int | None
+    workload: JsonObject | None
     records: JsonObject
     wall_ns: int
     started_at: str
@@ -46,6 +51,7 @@ class Row:
     commit: str | None
     notes: tuple[str, ...] = field(default=())
     warmup: bool = False
+    mean_context: bool = False
 
 
 class Adapter(Protocol):

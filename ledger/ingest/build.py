@@ -7,85 +7,25 @@ which slot) must be given, and nothing is guessed. All that is missing is named 
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING, TypeVar
 
 from ledger import canonical
 from ledger.errors import RefusedError
-from ledger.metrics import METRICS
+from ledger.ingest.options import RoundOptions, read_slot, require_given, settle_starts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from ledger.canonical import JsonObject
     from ledger.ingest.adapter import Row
-
-SLOT_AXES = ("project", "node", "quant", "context", "metric")
-ROLES = ("main", "candidate", "reference")
+    from ledger.ingest.run import Run
 
 _T = TypeVar("_T")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
-    """One file, or some rows of it: one run of one arm. The order of the runs is their order in time.
-
-    Attributes:
-        role: of the arm.
-        name: of the file.
-        raw: its bytes.
-        rows: rows that belong to the run.
-        left_out: number of rows of the file that do not.
-    """
-
-    role: str
-    name: str
-    raw: bytes
-    rows: Sequence[Row]
-    left_out: int = 0
-
-    def select(self, numbers: Collection[int]) -> Run:
-        """The run of some rows only.
-
-        Raises:
-            RefusedError: ``E_ROW``: there is none of such a number.
-        """
-        unknown = sorted(set(numbers) - {row.number for row in self.rows})
-        if unknown:
-            found = ", ".join(str(row.number) for row in self.rows)
-            raise RefusedError("E_ROW", f"{self.name} has no row {unknown[0]}; it has {found}", where="--row")
-        rows = [row for row in self.rows if row.number in numbers]
-        return replace(self, rows=rows, left_out=len(self.rows) - len(rows))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RoundOptions:
-    """What the files do not say.
-
-    Attributes:
-        tool: name of the tool.
-        slot: axes as text, by name; see `SLOT_AXES`.
-        code: SHA-256 (hex) of the measured code, by role.
-        weights: SHA-256 (hex) of the weights.
-        harness: SHA-256 (hex) of the tool.
-        environment: facts of the node, as the schema's ``environment``, beside those that the tool says.
-        round_id: id of the round; by default derived from its contents, so that a repetition is the same round.
-        purpose: ``score``, ``noise`` or ``reference``.
-        commits: commit of an arm, by role, in place of what the tool says.
-        extra: further members of the round, such as ``parity`` or ``overrides``.
-    """
-
-    tool: str
-    slot: Mapping[str, str]
-    code: Mapping[str, str]
-    weights: str = ""
-    harness: str = ""
-    environment: JsonObject = field(default_factory=dict)
-    round_id: str = ""
-    purpose: str = "score"
-    commits: Mapping[str, str] = field(default_factory=dict)
-    extra: JsonObject = field(default_factory=dict)
+# Prompts of one workload differ by a few tokens from run to run where a template or a filler is in them.
+_SAME_CONTEXT = Fraction(2, 100)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,13 +43,14 @@ def build_round(runs: Sequence[Run], options: RoundOptions) -> BuiltRound:
         RefusedError: ``E_MISSING`` naming everything that must be given, ``E_SLOT``, ``E_MIXED`` when runs differ in
             what one round has only once, or ``E_COPIED_SAMPLES`` when a row is in two runs.
     """
+    require_given(runs, options)
+    slot = read_slot(options.slot)
+    runs = [_settle(run, slot, options) for run in settle_starts(runs, options)]
     roles = list(dict.fromkeys(run.role for run in runs))
     rows = [row for run in runs for row in run.rows]
     said = _same(rows, lambda row: row.environment, "the node's facts")
-    _require_given(roles, options, said)
     _check_rows_once(runs)
     _check_workloads(rows)
-    slot = read_slot(options.slot)
     body: JsonObject = {
         "purpose": options.purpose,
         "slot": slot,
@@ -131,23 +72,25 @@ def build_round(runs: Sequence[Run], options: RoundOptions) -> BuiltRound:
     return BuiltRound(body=body, notes=_notes(runs))
 
 
-def read_slot(axes: Mapping[str, str]) -> JsonObject:
-    """A slot from text.
+def _settle(run: Run, slot: JsonObject, options: RoundOptions) -> Run:
+    """The run with what was given in place of what its rows do not say."""
+    return replace(run, rows=[_settle_row(row, slot["context"], options.workload) for row in run.rows])
 
-    Raises:
-        RefusedError: ``E_SLOT`` naming the axis.
-    """
-    missing = [axis for axis in SLOT_AXES if not axes.get(axis)]
-    if missing:
-        raise RefusedError("E_SLOT", f"the slot lacks {', '.join(missing)}", where="--slot")
-    context = axes["context"]
-    if not (context.isascii() and context.isdecimal()) or context != str(int(context)):
-        raise RefusedError("E_SLOT", f"context is a number of tokens, found {context!r}", where="--slot")
-    if axes["metric"] not in METRICS:
-        raise RefusedError(
-            "E_SLOT", f"there is no metric {axes['metric']!r}; known: {', '.join(sorted(METRICS))}", where="--slot"
-        )
-    return {**{axis: axes[axis] for axis in ("project", "node", "quant", "metric")}, "context": int(context)}
+
+def _settle_row(row: Row, slot_context: int, workload: JsonObject) -> Row:
+    said = row.workload or {}
+    for name in said.keys() & workload.keys():
+        if said[name] != workload[name]:
+            raise RefusedError(
+                "E_MIXED", f"the tool says {name} {said[name]!r}, given is {workload[name]!r}", where="--workload"
+            )
+    row = replace(row, workload=said | workload)
+    if row.context is None:
+        return replace(row, context=slot_context)
+    if not row.mean_context or not 0 < abs(row.context - slot_context) <= slot_context * _SAME_CONTEXT:
+        return row
+    note = f"F_CONTEXT_NEAR: {row.context} tokens in context on average, sealed as the slot's {slot_context}"
+    return replace(row, context=slot_context, notes=(*row.notes, note))
 
 
 def _join_environment(said: JsonObject, given: JsonObject) -> JsonObject:
@@ -157,23 +100,6 @@ def _join_environment(said: JsonObject, given: JsonObject) -> JsonObject:
                 "E_MIXED", f"the tool says {name} {said[name]!r}, given is {given[name]!r}", where="--environment"
             )
     return said | given
-
-
-def _require_given(roles: list[str], options: RoundOptions, environment: JsonObject) -> None:
-    for role in roles:
-        if role not in ROLES:
-            raise RefusedError("E_ARM", f"there is no arm {role!r}; known: {', '.join(ROLES)}", where="--arm")
-    missing = [f"--slot {axis}=…" for axis in SLOT_AXES if not options.slot.get(axis)]
-    missing += [f"--code {role}=…" for role in roles if role not in options.code]
-    missing += ["--weights …"] if not options.weights else []
-    missing += ["--harness …"] if not options.harness else []
-    missing += ["--environment gpu=…"] if not environment and not options.environment else []
-    if missing:
-        raise RefusedError(
-            "E_MISSING",
-            f"{options.tool} does not say everything a round needs; give {', '.join(missing)} "
-            "(digests as SHA-256, or as a path to compute them from)",
-        )
 
 
 def _same(rows: Sequence[Row], part: Callable[[Row], _T], what: str) -> _T:
@@ -201,7 +127,7 @@ def _check_rows_once(runs: Sequence[Run]) -> None:
 
 def _check_workloads(rows: Sequence[Row]) -> None:
     """What meets in one fact must have measured the same: 16 tokens are not generated at the rate of 4096."""
-    first: dict[tuple[str, int], JsonObject] = {}
+    first: dict[tuple[str, int | None], JsonObject | None] = {}
     for row in rows:
         for metric in row.metrics if not row.warmup else ():
             workload = first.setdefault((metric, row.context), row.workload)

@@ -63,6 +63,8 @@ _REFUSED = (
     ("E_ARM", "there is no such role of an arm", "main, candidate or reference"),
     ("E_MISSING", "the tool does not say something that a round needs", "give the options that the message lists"),
     ("E_SLOT", "the slot lacks an axis, or has one that does not exist", "name all five axes"),
+    ("E_STARTED_AT", "a start that is no time, or that the tool says otherwise", "one start in UTC per run, in order"),
+    ("E_ZONE", "not an offset from UTC", "such as --zone +02:00: that of the node's clock"),
     ("E_MIXED", "files or rows differ in what one round has only once", "make two rounds, or select rows with --row"),
     ("E_ROW", "the file has no row of this number", "rungbook ingest FILE shows its rows"),
     ("E_COPIED_SAMPLES", "a row is given twice: it is one measurement", "select the rows of each arm with --row"),
@@ -91,6 +93,7 @@ _FLAGGED = (
     ("F_PREFIX_CACHE", "a cache supplied tokens of prompts", "turn it off, or keep the slot apart"),
     ("F_CHUNKED", "answers came in another number of pieces than tokens", "never read gaps between pieces as tokens"),
     ("F_RETOKENIZED", "server and client count other tokens", "the server's count is taken where there is one"),
+    ("F_CONTEXT_NEAR", "a mean context within 2 % of the slot's is sealed as the slot's", "none; records keep lengths"),
     ("F_CONTEXT_PARTIAL", "not every request has the length of its prompt", "the context is the mean of the others"),
 )
 

@@ -30,7 +30,7 @@ def words(desk: Desk, tmp_path: Path) -> list[str | Path]:
         path.write_bytes(lines(*(request(10 * at + number, request_latency=latency) for number in range(3))))
         found += ["--arm", f"{role}={path}"]
     for role in ("main", "candidate"):
-        found += ["--code", f"{role}={CODE[role]}"]
+        found += ["--code", f"{role}={CODE[role]}", "--commit", f"{role}=abc1234"]
     return [*found, "--key", desk.key("scorer")]
 
 

@@ -10,7 +10,9 @@ import pytest
 
 from ledger.errors import MalformedError
 from ledger.ingest import ADAPTERS
-from ledger.ingest.build import RoundOptions, Run, build_round
+from ledger.ingest.build import build_round
+from ledger.ingest.options import RoundOptions
+from ledger.ingest.run import Run
 from ledger.kinds import check_body
 from ledger.schema import validate
 from ledger.scoring.facts import round_facts
@@ -33,7 +35,7 @@ def read(*requests: dict[str, Any]) -> Row:
     return row
 
 
-def built(*runs: tuple[str, bytes], context: int) -> dict[str, Any]:
+def built(*runs: tuple[str, bytes], context: int | None) -> dict[str, Any]:
     digest = "0" * 64
     body = build_round(
         [Run(role=role, name=f"{at}.jsonl", raw=raw, rows=READ(raw, role)) for at, (role, raw) in enumerate(runs)],
@@ -44,6 +46,7 @@ def built(*runs: tuple[str, bytes], context: int) -> dict[str, Any]:
             weights=digest,
             harness=digest,
             environment={"gpu": "H200"},
+            commits={role: "abc1234" for role, _ in runs},
         ),
     ).body
     validate("round-input", body)

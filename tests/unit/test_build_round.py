@@ -10,7 +10,9 @@ import pytest
 
 from ledger.errors import RefusedError
 from ledger.ingest.adapter import Row
-from ledger.ingest.build import RoundOptions, Run, build_round, read_slot
+from ledger.ingest.build import build_round
+from ledger.ingest.options import RoundOptions, read_slot
+from ledger.ingest.run import Run
 from ledger.metrics import METRICS
 from ledger.round import check_round
 from ledger.schema import validate_slowly
@@ -95,12 +97,9 @@ def test_an_arm_has_its_code_its_settings_and_the_commit_that_the_tool_names() -
     }
 
 
-def test_a_given_commit_comes_before_that_of_the_tool_and_none_is_left_out() -> None:
-    arms = build_round([run(), run("candidate", "b.json", [row(commit=None)])], options(commits={"main": "fed"})).body[
-        "arms"
-    ]
-    assert arms[0]["commit"] == "fed"
-    assert "commit" not in arms[1]
+def test_a_given_commit_comes_before_that_of_the_tool() -> None:
+    arms = build_round(pair(), options(commits={"main": "fed"})).body["arms"]
+    assert [arm["commit"] for arm in arms] == ["fed", "abc1234"]
 
 
 def test_digests_are_joined_with_what_the_tool_says() -> None:
@@ -233,6 +232,78 @@ def test_the_metric_of_a_slot_is_one_of_the_registry() -> None:
     with pytest.raises(RefusedError) as caught:
         read_slot({**SLOT, "metric": "speed"})
     assert all(name in caught.value.message for name in METRICS)
+
+
+def test_what_the_rows_do_not_say_is_asked_for() -> None:
+    silent = row(commit=None, environment={}, workload=None, started_at="")
+    local = row(number=1, started_at="2026-11-29T20:00:00", workload={})
+    message = refusal([run(rows=[silent]), run("candidate", "b.json", [local], raw=b"other")]).message
+    assert message.partition("give ")[2].partition(" (")[0].split(", ") == [
+        "--commit main=…",
+        "--workload gen_tokens=…",
+        "--started-at main=…",
+        "--zone +HH:MM",
+    ]
+
+
+def test_starts_that_are_given_are_those_of_the_runs_in_their_order() -> None:
+    silent = row(started_at="")
+    runs = [run(rows=[silent]), run("candidate", "b.json", raw=b"other"), run("main", "c.json", [silent], raw=b"third")]
+    given = options(started_at={"main": ["2026-11-29T10:00:00Z", "2026-11-29T23:00:00Z"]})
+    reps = build_round(runs, given).body["reps"]
+    assert [rep["started_at"][11:13] for rep in reps] == ["10", "20", "23"]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        pytest.param(["2026-11-29T20:00:00Z", "2026-11-29T21:00:00Z"], id="too-many"),
+        pytest.param(["2026-11-29T21:00:00Z"], id="the-tool-says-otherwise"),
+        pytest.param(["2026-11-29T20:00:00"], id="no-zone"),
+        pytest.param(["yesterday"], id="no-time"),
+    ],
+)
+def test_a_start_that_cannot_be_is_refused(given: list[str]) -> None:
+    error = refusal([run()], options(started_at={"main": given}))
+    assert (error.code, error.where) == ("E_STARTED_AT", "--started-at")
+
+
+@pytest.mark.parametrize(("zone", "utc"), [("+02:00", "18:00:00"), ("-05:30", "01:30:00"), ("+00:00", "20:00:00")])
+def test_a_local_time_is_that_of_the_zone_that_is_given(zone: str, utc: str) -> None:
+    local = row(started_at="2026-11-29T20:00:00")
+    start = build_round([run(rows=[local])], options(zone=zone)).body["reps"][0]["started_at"]
+    assert start == f"2026-11-{30 if zone[0] == '-' else 29}T{utc}Z"
+
+
+@pytest.mark.parametrize("zone", ["2", "02:00", "+24:00", "+02:60", "+2:00", "CET"])
+def test_a_zone_that_is_none_is_refused(zone: str) -> None:
+    error = refusal([run()], options(zone=zone))
+    assert (error.code, error.where) == ("E_ZONE", "--zone")
+
+
+def test_a_workload_that_is_given_stands_beside_that_of_the_tool() -> None:
+    given = options(workload={"concurrency": 8})
+    assert build_round([run()], given).body["reps"][0]["workload"] == {**(ROW.workload or {}), "concurrency": 8}
+    error = refusal([run()], options(workload={"depth": 1}))
+    assert (error.code, error.where) == ("E_MIXED", "--workload")
+
+
+def test_a_context_that_the_tool_does_not_say_is_that_of_the_slot() -> None:
+    assert build_round([run(rows=[row(context=None)])], OPTIONS).body["reps"][0]["context"] == 512
+
+
+@pytest.mark.parametrize(("context", "sealed"), [(512, 512), (511, 512), (522, 512), (523, 523), (501, 501)])
+def test_a_mean_context_within_2_percent_of_the_slot_is_the_slots(context: int, sealed: int) -> None:
+    runs = [run(), run("main", "b.json", [row(context=context, mean_context=True)], raw=b"other")]
+    built = build_round(runs, OPTIONS)
+    assert built.body["reps"][1]["context"] == sealed
+    assert bool(built.notes) == (sealed != context)
+    assert all("F_CONTEXT_NEAR" in note for note in built.notes)
+
+
+def test_a_context_that_is_no_mean_is_taken_as_it_is() -> None:
+    runs = [run(), run("main", "b.json", [row(context=511)], raw=b"other")]
+    assert build_round(runs, OPTIONS).body["reps"][1]["context"] == 511
 
 
 # What a round has only once.

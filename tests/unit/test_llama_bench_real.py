@@ -10,8 +10,10 @@ import pytest
 
 from ledger.errors import MalformedError, RefusedError
 from ledger.ingest import ADAPTERS
-from ledger.ingest.build import RoundOptions, Run, build_round
+from ledger.ingest.build import build_round
 from ledger.ingest.llama_bench_text import refuse_text
+from ledger.ingest.options import RoundOptions
+from ledger.ingest.run import Run
 from ledger.metrics import METRICS
 from ledger.scoring.facts import record_values
 from tests.support.outside import outside
