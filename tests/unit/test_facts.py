@@ -287,5 +287,5 @@ def test_every_column_of_a_metric_is_a_column_of_records_that_may_lack_values() 
 
 def test_every_rate_is_better_higher_and_every_time_is_better_lower() -> None:
     for metric in METRICS.values():
-        assert metric.better == ("lower" if metric.unit.startswith("ms") else "higher")
+        assert metric.better == ("lower" if metric.unit.startswith(("ms", "ns")) else "higher")
         assert metric.text
