@@ -17,6 +17,7 @@ from ledger import receipt as receipt_format
 from ledger.canonical import JsonObject
 from ledger.errors import LedgerError, MalformedError, PolicyError, RefusedError
 from ledger.examine import check_form, examine
+from ledger.flags import QUARANTINE
 from ledger.kinds import check_body
 from ledger.receipt import Receipt
 from ledger.rule import AXES, rule_digest
@@ -212,6 +213,10 @@ def _print_round(body: JsonObject, facts: Sequence[JsonObject]) -> None:
         typer.echo(f"arm        {arm['role']}  code {arm['code_sha256'][:12]}{commit}")
     for name, values in _differing_settings(body["arms"]):
         typer.echo(f"differs    {name}: {', '.join(values)}")
+    for fault in body.get("faults", ()):
+        where = f"  ({fault['where']})" if "where" in fault else ""
+        kept_out = "  keeps it out of frontier and pins until a review" if fault["code"] in QUARANTINE else ""
+        typer.echo(f"fault      {fault['code']}: {fault['message']}{where}{kept_out}")
     rows = [["metric", "context", "arm", "reps", "median", "lowest", "highest", "spread %", "unit"]]
     for fact in facts:
         spread = fact["spread_pct"]

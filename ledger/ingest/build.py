@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ledger import canonical
 from ledger.errors import RefusedError
+from ledger.ingest.faults import Fault, read_note
 from ledger.ingest.options import RoundOptions, read_slot, require_given, settle_starts
 
 if TYPE_CHECKING:
@@ -30,10 +31,15 @@ _SAME_CONTEXT = Fraction(2, 100)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuiltRound:
-    """A round, and what deserves a look before it is sealed."""
+    """A round, and what does not add up in it: sealed with it as its ``faults``, to be read before it is."""
 
     body: JsonObject
-    notes: list[str]
+    faults: list[Fault]
+
+    @property
+    def notes(self) -> list[str]:
+        """The faults for people."""
+        return [str(fault) for fault in self.faults]
 
 
 def build_round(runs: Sequence[Run], options: RoundOptions) -> BuiltRound:
@@ -68,8 +74,12 @@ def build_round(runs: Sequence[Run], options: RoundOptions) -> BuiltRound:
     }
     body.update(options.extra)
     digest = hashlib.sha256(canonical.encode(body)).hexdigest()
+    # The faults stay out of the digest: a later version that sees more in a file must not make another round of it.
     body["id"] = options.round_id or f"{options.tool}-{digest[:24]}"
-    return BuiltRound(body=body, notes=_notes(runs))
+    faults = _faults(runs)
+    if faults:
+        body["faults"] = [fault.to_json() for fault in faults]
+    return BuiltRound(body=body, faults=faults)
 
 
 def _settle(run: Run, slot: JsonObject, options: RoundOptions) -> Run:
@@ -181,17 +191,20 @@ def _attachments(runs: Sequence[Run]) -> list[JsonObject]:
     return [{"name": name, "sha256": hashlib.sha256(raw).hexdigest(), "size": len(raw)} for name, raw in files]
 
 
-def _notes(runs: Sequence[Run]) -> list[str]:
-    notes = [f"{run.name}, row {row.number}: {note}" for run in runs for row in run.rows for note in row.notes]
-    notes += [
-        f"F_ROWS_LEFT: {run.left_out} rows of {run.name} are left out of the arm {run.role}"
+def _faults(runs: Sequence[Run]) -> list[Fault]:
+    faults = [
+        read_note(note, f"{run.name}, row {row.number}") for run in runs for row in run.rows for note in row.notes
+    ]
+    faults += [
+        Fault("F_ROWS_LEFT", f"{run.left_out} rows of {run.name} are left out of the arm {run.role}")
         for run in runs
         if run.left_out
     ]
     for before, after in pairwise(runs):
         if after.rows[0].started_at < before.rows[0].started_at:
-            notes.append(
-                f"F_ORDER_TIME: {after.name} is given after {before.name} but started before it "
-                f"({after.rows[0].started_at}); give the files in the order in which they ran"
+            message = (
+                f"{after.name} is given after {before.name} but started before it ({after.rows[0].started_at}); "
+                "give the files in the order in which they ran"
             )
-    return notes
+            faults.append(Fault("F_ORDER_TIME", message))
+    return faults

@@ -3,24 +3,30 @@
 Codes are stable: scripts may branch on them, and nothing is ever renamed. How serious a code is shows in its first
 letter and stands here:
 
-==========  ====================================================================================================
-severity    what happens
-==========  ====================================================================================================
-``refuse``  the file or the round is not accepted, and nothing is written
-``flag``    it is accepted and the sentence is printed; for imported figures (``K_``) it is sealed with the figure
-==========  ====================================================================================================
+==============  ================================================================================================
+severity        what happens
+==============  ================================================================================================
+``refuse``      the file or the round is not accepted, and nothing is written
+``quarantine``  the round is sealed with it, and stays out of frontier and pins until a review accepts it
+``flag``        the round or the imported figure (``K_``) is sealed with it, and counts
+==============  ================================================================================================
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
+from ledger.flags import QUARANTINE
 from ledger.ingest.sparkinfer_faults import FAULTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-Severity: TypeAlias = Literal["refuse", "flag"]
+    from ledger.canonical import JsonObject
+
+Severity: TypeAlias = Literal["refuse", "quarantine", "flag"]
+
+_LONGEST_MESSAGE = 500
 
 
 class FaultCode(NamedTuple):
@@ -28,7 +34,7 @@ class FaultCode(NamedTuple):
 
     Attributes:
         code: stable identifier.
-        severity: see above.
+        severity: see above; which flags quarantine is decided in `ledger.flags`.
         meaning: in one line.
         remedy: what to do about it, in one line.
     """
@@ -37,6 +43,34 @@ class FaultCode(NamedTuple):
     severity: Severity
     meaning: str
     remedy: str
+
+
+class Fault(NamedTuple):
+    """One fault that was found, as a round is sealed with it.
+
+    Attributes:
+        code: see `CATALOGUE`.
+        message: what was found.
+        where: file and row, or a JSON pointer into the round; may be empty.
+    """
+
+    code: str
+    message: str
+    where: str = ""
+
+    def __str__(self) -> str:
+        """One line for people."""
+        return f"{self.where}: {self.code}: {self.message}" if self.where else f"{self.code}: {self.message}"
+
+    def to_json(self) -> JsonObject:
+        """An entry of the schema's ``faults``."""
+        return {"code": self.code, "message": self.message} | ({"where": self.where} if self.where else {})
+
+
+def read_note(note: str, where: str = "") -> Fault:
+    """A fault from the sentence that an adapter or a check writes: the code, a colon, and what was found."""
+    code, _, message = note.partition(": ")
+    return Fault(code, message[:_LONGEST_MESSAGE], where)
 
 
 _REFUSED = (
@@ -101,7 +135,10 @@ CATALOGUE: Mapping[str, FaultCode] = {
     entry.code: entry
     for entry in (
         *(FaultCode(code, "refuse", meaning, remedy) for code, meaning, remedy in _REFUSED),
-        *(FaultCode(code, "flag", meaning, remedy) for code, meaning, remedy in _FLAGGED),
+        *(
+            FaultCode(code, "quarantine" if code in QUARANTINE else "flag", meaning, remedy)
+            for code, meaning, remedy in _FLAGGED
+        ),
         *(
             FaultCode(code, "flag", meaning, "none: what another log says is kept as it is, and never attested")
             for code, meaning in FAULTS.items()

@@ -41,6 +41,13 @@ class Bound(NamedTuple):
     detail: str
 
 
+def quarantine_bound(rung: Rung, review: str) -> Bound:
+    """What a rung in quarantine gets: a review, or a rejection when that has been."""
+    if review == "rejected":
+        return Bound("REJECT", "E_REVIEW_REJECTED", "maintainers reviewed the round and rejected it")
+    return Bound("REVIEW", "E_QUARANTINED", f"{', '.join(rung.quarantine)}: counts when a review accepts it")
+
+
 def judge(rung: Rung, rule: Rule, context: Context) -> Verdict:
     """What a rule says of a rung."""
     return _Judge(rung, rule, context).run()
@@ -92,6 +99,8 @@ class _Judge:
 
     def _provenance(self) -> Bound | None:
         rung, rule = self.rung, self.rule
+        if rung.quarantine and self.context.review != "accepted":
+            return quarantine_bound(rung, self.context.review)
         if EVIDENCE.index(rung.evidence) < EVIDENCE.index(rule.evidence):
             self._hide_what_fails_parity()
             return Bound("UNRESOLVED", "E_EVIDENCE", f"the rule judges {rule.evidence} figures, not {rung.evidence}")

@@ -29,6 +29,7 @@ class Judged:
         gone_at: index of the ruling that voided or superseded it; none while it stands.
         gone_by: ``void`` or ``supersede``.
         merged_at: index of the ruling that says it was merged.
+        review: ``accepted`` or ``rejected`` by the last ruling that reviewed it, or empty.
     """
 
     rung: Rung
@@ -38,6 +39,12 @@ class Judged:
     gone_at: int | None = None
     gone_by: str = ""
     merged_at: int | None = None
+    review: str = ""
+
+    @property
+    def counts(self) -> bool:
+        """Whether its figures count: no ruling has taken it out, and it is in no quarantine."""
+        return self.stands and (not self.rung.quarantine or self.review == "accepted")
 
     @property
     def stands(self) -> bool:
@@ -52,7 +59,7 @@ class Judged:
     @property
     def shown(self) -> Figure | None:
         """The figure that anybody may be shown: the candidate's, else main's; none while it is stopped."""
-        if self.is_stopped:
+        if self.is_stopped or (self.rung.quarantine and self.review != "accepted"):
             return None
         return self.rung.figures.get("candidate") or self.rung.figures.get("main")
 

@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ledger.kinds import FIGURE_KINDS
 from ledger.rule import TIERS, read_rule
-from ledger.scoring.gates import LEAST_REPS, judge
-from ledger.scoring.history import SCORED, History, Judged
+from ledger.scoring.gates import LEAST_REPS
+from ledger.scoring.history import History, Judged
 from ledger.scoring.rung import read_imported, read_round
 from ledger.scoring.slots import Slots, environment_flags, holding
-from ledger.scoring.verdict import Basis, Context, Gate, Verdict
+from ledger.scoring.standing import first_verdict, is_shown, is_stopped, passes
+from ledger.scoring.verdict import Basis, Context
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from ledger.scoring.facts import ArmFact
     from ledger.scoring.rung import Figure, Rung, Slot
     from ledger.scoring.slots import Holding, SlotState
+    from ledger.scoring.verdict import Verdict
     from ledger.verified import VerifiedLog
 
 REPLAYED_KINDS = FIGURE_KINDS | {"rule", "ruling"}
@@ -156,9 +158,12 @@ class Replay:
     def _take(self, rung: Rung) -> None:
         rule = self._rule_for(rung.slot._asdict())
         context = self._context(rung, rule) if rule else None
-        verdict = _first_verdict(rung, rule, context)
-        self._judged[rung.index] = Judged(rung=rung, rule=rule, context=context, verdict=verdict)
-        self._count(rung, rule, verdict)
+        verdict = first_verdict(rung, rule, context)
+        judged = Judged(rung=rung, rule=rule, context=context, verdict=verdict)
+        self._judged[rung.index] = judged
+        self._changes.slots.update(rung.slots())
+        if judged.counts:
+            self._count(judged, rung.index)
 
     # What a rung is judged against.
 
@@ -195,8 +200,8 @@ class Replay:
             return None, ""
         index = self._by_digest.get(rule.reference)
         judged = self._judged.get(index) if index is not None else None
-        if judged is None or not judged.stands:
-            return None, f"the denominator's receipt {rule.reference[:16]}… is not here, or was voided"
+        if judged is None or not judged.counts:
+            return None, f"the denominator's receipt {rule.reference[:16]}… is not here, was voided or is in quarantine"
         rung = judged.rung
         figure = rung.figures.get("reference")
         if rung.evidence != "attested" or figure is None or figure.reps < LEAST_REPS:
@@ -209,12 +214,12 @@ class Replay:
 
     # What a rung leaves behind.
 
-    def _count(self, rung: Rung, rule: Rule | None, verdict: Verdict | None) -> None:
+    def _count(self, judged: Judged, since: int) -> None:
+        rung, rule = judged.rung, judged.rule
         needed = max(rule.min_reps if rule else 0, LEAST_REPS)
-        passed, stopped = _passes(verdict), _is_stopped(verdict)
-        self._changes.slots.update(rung.slots())
+        passed, stopped = passes(judged.verdict), is_stopped(judged.verdict)
         for slot, arm, figure in rung.all_figures():
-            item = holding(rung, rung.index, arm, figure)
+            item = holding(rung, since, arm, figure)
             state = self._slots[slot]
             if arm == "candidate" and stopped:
                 continue  # its speed is a diagnostic, and no number that anybody is shown
@@ -245,20 +250,32 @@ class Replay:
         elif action == "merged":
             judged = replace(judged, merged_at=index)
             self._merge(judged, index, body["commit"])
-        elif judged.rule is not None and judged.context is not None and judged.verdict is not None:
-            if action == "review":
-                context = replace(judged.context, review=body["outcome"])
-            else:
-                context = replace(judged.context, waived=judged.context.waived | {body["gate"]})
-            verdict = _first_verdict(judged.rung, judged.rule, context)
-            self._recount(judged, verdict, index)
-            judged = replace(judged, context=context, verdict=verdict)
+        else:
+            judged = self._judge_again(judged, index, body)
         self._judged[judged.rung.index] = judged
+
+    def _judge_again(self, judged: Judged, index: int, body: JsonObject) -> Judged:
+        """A rung after a review or a waiver."""
+        before = judged
+        if body["action"] == "review":
+            judged = replace(judged, review=body["outcome"])
+        if judged.rule is not None and judged.context is not None and judged.verdict is not None:
+            waived = judged.context.waived | ({body["gate"]} if body["action"] == "waiver" else set())
+            context = replace(judged.context, review=judged.review, waived=waived)
+            judged = replace(judged, context=context, verdict=first_verdict(judged.rung, judged.rule, context))
+        if before.counts and judged.counts:
+            self._recount(before, judged.verdict, index)
+        elif judged.counts:
+            self._count(judged, index)
+        elif before.counts:
+            for slot in judged.rung.slots():
+                self._slots[slot].withdraw(judged.rung.index, index)
+        return judged
 
     def _recount(self, judged: Judged, verdict: Verdict | None, index: int) -> None:
         """Let a candidate count, or no longer, after a ruling has changed its verdict."""
         rung, attested = judged.rung, judged.rung.evidence == "attested"
-        counts = _passes if attested else _is_shown
+        counts = passes if attested else is_shown
         if counts(judged.verdict) == counts(verdict) or not judged.stands:
             return
         for slot, arm, figure in rung.all_figures():
@@ -278,31 +295,6 @@ class Replay:
             return
         item = holding(rung, index, "candidate", rung.figures["candidate"])
         self._slots[rung.slot].raise_frontier(replace(item, commit=commit))
-
-
-def _first_verdict(rung: Rung, rule: Rule | None, context: Context | None) -> Verdict | None:
-    if rule is None or context is None or rung.purpose not in SCORED:
-        return None
-    if "candidate" in rung.figures or "main" not in rung.figures:
-        return judge(rung, rule, context)
-    if context.basis.source == "main" and context.basis.receipt == rung.index and rung.evidence == "attested":
-        gate = Gate(name="significance", outcome="pass", detail="the first figure of main in this slot")
-        return Verdict(label="BASELINE", rule=rule.digest, gate="significance", gates=(gate,))
-    return None
-
-
-def _passes(verdict: Verdict | None) -> bool:
-    """Whether a verdict lets the candidate's figures count for the base of guards."""
-    return verdict is not None and (verdict.label == "none" or verdict.label in TIERS)
-
-
-def _is_stopped(verdict: Verdict | None) -> bool:
-    """Whether the candidate's speed is a diagnostic."""
-    return verdict is not None and verdict.is_stopped
-
-
-def _is_shown(verdict: Verdict | None) -> bool:
-    return not _is_stopped(verdict)
 
 
 def _beats(slot: Slot, main: Figure, frontier: Figure, agree: str | None) -> bool:

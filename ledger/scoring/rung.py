@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
+from ledger.flags import quarantine_codes
 from ledger.metrics import METRICS
 from ledger.rule import AXES
 from ledger.scoring.facts import ArmFact, arm_value, round_facts
@@ -102,6 +103,7 @@ class Rung:
         environment: facts of the node that must not change under a pin.
         noise: relative spread over all repetitions of a noise round.
         statistic: how the records of a repetition were summed up; empty for an imported figure.
+        quarantine: codes of its faults that keep it out of frontier and pins until a review accepts it.
         windows: per repetition, the share of its wall-clock time that its samples account for, as two terms.
     """
 
@@ -121,6 +123,7 @@ class Rung:
     environment: Mapping[str, str] = field(default_factory=dict)
     noise: Fraction | None = None
     statistic: str = ""
+    quarantine: tuple[str, ...] = ()
     windows: tuple[tuple[int, int], ...] = ()
 
     def all_figures(self) -> list[tuple[Slot, str, Figure]]:
@@ -211,6 +214,7 @@ def read_round(
         environment=_environment(body),
         noise=_noise(facts, slot) if body["purpose"] == "noise" else None,
         statistic=statistic,
+        quarantine=quarantine_codes(body),
         windows=tuple(_windows(body)),
     )
 

@@ -70,3 +70,28 @@ def test_a_fact_that_is_none_is_refused(desk: Desk, words: list[str | Path], giv
     options = [word for fact in given for word in ("--environment", fact)]
     assert desk.run(*words, *options, status=REFUSED).code() == code
     assert desk.size == 3
+
+
+def test_a_round_in_quarantine_is_sealed_shown_and_counts_when_a_review_accepts_it(
+    desk: Desk, words: list[str | Path], tmp_path: Path
+) -> None:
+    path = tmp_path / "run-0.jsonl"
+    path.write_bytes(lines(*(request(number, usage_prompt_cache_read_tokens=10) for number in range(3))))
+    done = desk.run(*words, "--environment", "gpu=H200", "--json").document("append")
+    assert [note.partition(", row 0: ")[2].partition(":")[0] for note in done["notes"]] == ["F_PREFIX_CACHE"]
+    (shown,) = [line for line in desk.run("show", "3").out.splitlines() if line.startswith("fault ")]
+    assert "F_PREFIX_CACHE: a cache supplied tokens of 3 of 3 prompts" in shown
+    assert "(run-0.jsonl, row 0)" in shown
+    assert "until a review" in shown
+    assert desk.run("frontier", "--json").document("frontier")["slots"] == []
+    desk.run(
+        "ruling", "review", "3", "--outcome", "accepted", "--reason", "the same in both arms", "--key", desk.key("root")
+    )
+    (slot,) = [
+        slot
+        for slot in desk.run("frontier", "--json").document("frontier")["slots"]
+        if slot["slot"]["metric"] == "decode_tok_s"
+    ]
+    held = slot["frontier"]
+    assert (held["receipt"], held["since"], held["value"]) == (3, 4, "100")
+    desk.run("verify")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from ledger.flags import QUARANTINE
 from ledger.ingest.faults import CATALOGUE
 
 PACKAGE = Path(sys.modules["ledger"].__path__[0])
@@ -42,11 +43,16 @@ def test_every_code_is_in_a_test() -> None:
     assert [code for code in CATALOGUE if code not in tests] == []
 
 
+def test_every_code_of_quarantine_is_a_flag_of_the_catalogue() -> None:
+    assert {CATALOGUE[code].severity for code in QUARANTINE} == {"quarantine"}
+
+
 @pytest.mark.parametrize("code", CATALOGUE)
 def test_an_entry_is_whole(code: str) -> None:
     entry = CATALOGUE[code]
     assert entry.code == code
-    assert entry.severity == ("refuse" if code.startswith("E_") else "flag")
+    serious = "quarantine" if code in QUARANTINE else "flag"
+    assert entry.severity == ("refuse" if code.startswith("E_") else serious)
     for text in (entry.meaning, entry.remedy):
         assert text
         assert "\n" not in text

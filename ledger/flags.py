@@ -1,0 +1,20 @@
+"""Flags that keep a sealed round out of frontier and pins: the codes of quarantine.
+
+A round carries its flags in ``faults``. What each code means stands in `ledger.ingest.faults`; which of them quarantine
+stands here, below everything that judges, so that a round cannot say of itself how serious its faults are.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ledger.canonical import JsonObject
+
+QUARANTINE = frozenset({"F_PREFIX_CACHE"})
+"""Codes under which a figure may be right and nobody can tell from the round: a maintainer's review lets it count."""
+
+
+def quarantine_codes(body: JsonObject) -> tuple[str, ...]:
+    """Codes of a round's faults that quarantine it, each once, in order; empty for a round that counts."""
+    return tuple(sorted({fault["code"] for fault in body.get("faults", ())} & QUARANTINE))

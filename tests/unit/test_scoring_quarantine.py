@@ -1,0 +1,153 @@
+"""Rounds in quarantine: sealed, shown, and counted for nothing until maintainers have reviewed them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ledger.flags import QUARANTINE, quarantine_codes
+from ledger.scoring.pins import pins
+from tests.support.scoring import GUARD, PREFILL_SLOT, Fold, frontier_of, make_rule, scored_body
+
+if TYPE_CHECKING:
+    from ledger.canonical import JsonObject
+
+CODE = min(QUARANTINE)
+
+
+def faulty(body: JsonObject, *codes: str) -> JsonObject:
+    return body | {"faults": [{"code": code, "message": "seen"} for code in codes or (CODE,)]}
+
+
+def role(body: JsonObject, name: str, **members: Any) -> JsonObject:  # noqa: ANN401 - members of any kind
+    """A body of one arm, under another role."""
+    body["arms"][0]["role"] = name
+    for rep in body["reps"]:
+        rep["arm"] = name
+    return body | {"parity": []} | members
+
+
+def pool_sizes(fold: Fold) -> tuple[int, int, int, int]:
+    state = fold.history.slots[PREFILL_SLOT]
+    return (len(state.frontier.items), len(state.passes.items), len(state.measured.items), len(state.references))
+
+
+def test_only_codes_of_quarantine_count_each_once() -> None:
+    body = faulty({}, "F_N1", CODE, CODE)
+    assert quarantine_codes(body) == (CODE,)
+    assert quarantine_codes({}) == quarantine_codes(faulty({}, "F_N1")) == ()
+
+
+def test_a_round_in_quarantine_raises_no_frontier_and_gets_no_tier() -> None:
+    fold = Fold(make_rule())
+    first = fold.add("round", scored_body("a", [1000, 1000], [1000, 1000]))
+    odd = fold.add("round", faulty(scored_body("b", [2000, 2000], [1500, 1500])))
+    verdict = fold.verdict(odd)
+    assert (verdict.label, verdict.gate, verdict.code) == ("REVIEW", "provenance", "E_QUARANTINED")
+    assert CODE in verdict.gates[-1].detail
+    assert fold.judged(odd).shown is None
+    assert frontier_of(fold) == 1000
+    assert [move.index for move in fold.history.slots[PREFILL_SLOT].moves] == [first]
+
+
+def test_a_flag_that_is_no_quarantine_changes_nothing() -> None:
+    fold = Fold(make_rule())
+    index = fold.add("round", faulty(scored_body("b", [1300, 1300], [1000, 1000]), "F_N1"))
+    assert fold.verdict(index).label == "xl"
+
+
+def test_it_counts_from_the_ruling_that_accepts_it() -> None:
+    fold = Fold(make_rule())
+    fold.add("round", scored_body("a", [1000, 1000], [1000, 1000]))
+    odd = fold.add("round", faulty(scored_body("b", [1300, 1300], [1200, 1200])))
+    between = fold.add("round", scored_body("c", [1100, 1100], [1000, 1000]))
+    ruling = fold.rule_on(odd, "review", outcome="accepted")
+    assert fold.verdict(odd).label == "m"  # 1300 over main's 1200 in the same session, which now is the basis
+    assert fold.verdict(between).label == "l"  # judged when it was not counted
+    assert frontier_of(fold) == 1200
+    assert fold.history.slots[PREFILL_SLOT].moves[-1].index == ruling
+    again = fold.rule_on(odd, "review", outcome="rejected")
+    assert (fold.verdict(odd).label, fold.verdict(odd).code) == ("REJECT", "E_REVIEW_REJECTED")
+    assert frontier_of(fold) == 1000
+    assert fold.history.slots[PREFILL_SLOT].moves[-1].index == again
+
+
+def test_a_second_acceptance_changes_nothing() -> None:
+    fold = Fold(make_rule())
+    odd = fold.add("round", faulty(scored_body("b", [1300, 1300], [1200, 1200])))
+    fold.rule_on(odd, "review", outcome="accepted")
+    before = pool_sizes(fold)
+    fold.rule_on(odd, "review", outcome="accepted")
+    assert pool_sizes(fold) == before == (1, 2, 0, 0)
+
+
+def test_parity_still_rejects_what_a_review_has_accepted() -> None:
+    fold = Fold(make_rule(parity={"top1_min": "0.9", "kl_max": "0.05", "kl_prefer": "0.02"}))
+    bad = [{"arm": arm, "depth": 4, "trials": 1000, "kl": "1", "top1": "0.1"} for arm in ("main", "candidate")]
+    odd = fold.add("round", faulty(scored_body("b", [1300, 1300], [1000, 1000], parity=bad)))
+    fold.rule_on(odd, "review", outcome="accepted")
+    assert (fold.verdict(odd).label, fold.verdict(odd).code) == ("REJECT", "E_PARITY")
+
+
+@pytest.mark.parametrize("outcome", ["accepted", "rejected"])
+def test_a_session_of_main_alone_is_reviewed_too(outcome: str) -> None:
+    fold = Fold(make_rule())
+    alone = fold.add("round", faulty(role(scored_body("m", [1000, 1000], None), "main")))
+    assert (fold.verdict(alone).label, fold.verdict(alone).code) == ("REVIEW", "E_QUARANTINED")
+    assert pool_sizes(fold) == (0, 0, 0, 0)
+    fold.rule_on(alone, "review", outcome=outcome)
+    assert fold.verdict(alone).label == ("BASELINE" if outcome == "accepted" else "REJECT")
+    assert frontier_of(fold) == (1000 if outcome == "accepted" else None)
+
+
+def test_a_reference_in_quarantine_is_no_denominator() -> None:
+    fold = Fold()
+    fold.add("rule", make_rule().body)
+    at = fold.add("round", faulty(role(scored_body("ref", [400] * 3, None), "reference", purpose="reference")))
+    rule = make_rule(name="over", denominator={"receipt": f"{at:064x}"})
+    fold.add("rule", rule.body)
+    first = fold.add("round", scored_body("a", [1300, 1300], [1000, 1000]))
+    assert fold.verdict(first).code == "E_DENOMINATOR"
+    assert "quarantine" in fold.verdict(first).gates[-1].detail
+    assert fold.judged(at).verdict is None
+    fold.rule_on(at, "review", outcome="accepted")
+    second = fold.add("round", scored_body("b", [1300, 1300], [1000, 1000]))
+    assert fold.verdict(second).label == "xl"
+
+
+def test_noise_of_a_round_in_quarantine_is_no_noise_floor() -> None:
+    fold = Fold(make_rule())
+    noisy = scored_body("n", [1000, 1100], [1000, 1000], purpose="noise", parity=[])
+    for arm in noisy["arms"]:
+        arm["code_sha256"] = "0" * 64
+    at = fold.add("round", faulty(noisy))
+    assert fold.history.slots[PREFILL_SLOT].noise_floor is None
+    fold.rule_on(at, "review", outcome="accepted")
+    assert fold.history.slots[PREFILL_SLOT].noise_floor is not None
+
+
+def test_what_nobody_attested_is_no_pin_either() -> None:
+    fold = Fold(make_rule())
+    fold.add("round", scored_body("a", [1000, 1000], [1000, 1000]))
+    odd = fold.add("round", faulty(scored_body("b", [3000, 3000], [3000, 3000])), attested=False)
+    found = [pin for pin in pins(fold.history) if pin.slot == PREFILL_SLOT]
+    assert found
+    assert all(pin.measured is None or pin.measured.receipt != odd for pin in found)
+
+
+def test_a_guard_is_not_held_against_a_round_in_quarantine() -> None:
+    fold = Fold(make_rule(guards=[GUARD]))
+    fold.add("round", scored_body("a", [1000, 1000], [1000, 1000], guard=(1000, 1000)))
+    fold.add("round", faulty(scored_body("b", [1000, 1000], [1000, 1000], guard=(5000, 5000))))
+    index = fold.add("round", scored_body("c", [1300, 1300], [1000, 1000], guard=(1000, 1000)))
+    assert fold.verdict(index).label == "xl"
+
+
+def test_a_void_of_what_never_counted_leaves_no_move() -> None:
+    fold = Fold(make_rule())
+    odd = fold.add("round", faulty(scored_body("b", [1300, 1300], [1000, 1000])))
+    fold.rule_on(odd, "void")
+    fold.rule_on(odd, "review", outcome="accepted")
+    assert pool_sizes(fold) == (0, 0, 0, 0)
+    assert fold.history.slots[PREFILL_SLOT].moves == []
