@@ -50,6 +50,7 @@ class Ledger:
 
     def writer(self, ledger_key: Path | None, lock_timeout_s: float) -> Log:
         """The ledger, to be extended with the ledger's key."""
+        from ledger.caches import Caches  # noqa: PLC0415 - readers do not need it
         from ledger.log import Log  # noqa: PLC0415 - readers do not need it
 
         key = load_private_key(self._ledger_key_path(ledger_key), LEDGER_PASSPHRASE_VARIABLE, PASSPHRASE_VARIABLE)
@@ -57,7 +58,7 @@ class Ledger:
             self.store,
             key,
             open_anchor,
-            snapshot=self.store.snapshot_file(),
+            caches=Caches(snapshot=self.store.snapshot_file(), copies=self.store.copy_index()),
             lock_timeout_s=lock_timeout_s,
             notice=output.notice,
         )

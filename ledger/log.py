@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from ledger import snapshot as snapshots
 from ledger.admission import State, read_genesis
+from ledger.caches import NO_CACHES, Caches
 from ledger.checkpoint import Checkpoint, open_checkpoint, parse_checkpoint, sign_checkpoint
+from ledger.copies import Copies
 from ledger.draft import Draft, sign_draft
 from ledger.errors import (
     ChainError,
@@ -25,7 +27,6 @@ from ledger.errors import (
     MalformedError,
     PolicyError,
     RefusedError,
-    RootMismatchError,
     SignatureError,
     StorageError,
     evidence,
@@ -34,13 +35,13 @@ from ledger.examine import Claim, examine
 from ledger.loading import find_figure, load_state, open_state, read_again
 from ledger.note import NoteKey
 from ledger.receipt import Receipt, Seal, decode_receipt_bytes, encode_receipt, file_digest
+from ledger.remembered import check_remembered
 from ledger.sealed import Sealed, Taken
 from ledger.statement import Basis, SignedStatement
 from ledger.strict import format_time
 
 if TYPE_CHECKING:
     from ledger.keys import PrivateKey
-    from ledger.snapshot import SnapshotFile
     from ledger.store import Anchor, Store
 
 Clock: TypeAlias = Callable[[], dt.datetime]
@@ -62,7 +63,7 @@ class Log:
         key: the ledger's private key.
         anchor: memory of what this machine signed last.
         clock: time of sealing.
-        snapshot: where to keep a snapshot of the state; without one, opening reads the whole ledger.
+        caches: what this machine keeps to save time; without them, opening reads the whole ledger.
         lock_timeout_s: how long to wait for other writers.
         notice: receives a sentence about everything that was repaired.
 
@@ -77,7 +78,7 @@ class Log:
         anchor: Callable[[NoteKey], Anchor],
         *,
         clock: Clock = system_clock,
-        snapshot: SnapshotFile | None = None,
+        caches: Caches = NO_CACHES,
         lock_timeout_s: float = LOCK_TIMEOUT_S,
         notice: Callable[[str], None] = lambda _: None,
     ) -> None:
@@ -91,8 +92,9 @@ class Log:
         self._state = State()
         self._checkpoint: bytes | None = None
         self._note_key: NoteKey | None = None
-        self._snapshot = snapshot
+        self._snapshot = caches.snapshot
         self._snapshot_size = 0
+        self._copies = Copies(store, caches.copies)
 
     def create(self, origin: str, genesis: Draft) -> Sealed:
         """Start a ledger with its genesis statement.
@@ -141,6 +143,7 @@ class Log:
         with self._store.lock(self._lock_timeout_s):
             note_key = self._synchronise()
             basis = self._state.basis()
+            self._copies.begin(self._state)
             group: list[Taken] = []
             try:
                 results = [
@@ -162,6 +165,7 @@ class Log:
             signed = item if isinstance(item, SignedStatement) else sign_draft(self._state, item, basis)
             claim = examine(signed, self._state.keys)
             self._state.admit(claim)
+            self._copies.take(self._state, claim.kind, signed.statement.body)
             return self._seal(signed, claim, group)
         except SignatureError as err:  # of what was handed in: the ledger itself is not in doubt
             raise RefusedError(err.code, err.message, where=where + err.where) from err
@@ -226,6 +230,7 @@ class Log:
         except StorageError as err:  # committed all the same: the older anchor still guards what came before
             self._notice(f"sealed, but {err.message}")
         self._keep_snapshot()
+        self._copies.keep(self._state)
         self.watch(group)
 
     def _synchronise(self) -> NoteKey:
@@ -240,7 +245,9 @@ class Log:
             self._check_own_key(note_key)
             checkpoint = open_checkpoint(raw, note_key)
         self._load(checkpoint)
-        self._check_anchor(note_key, raw)
+        anchor = self._anchor_of(note_key)
+        check_remembered(anchor, note_key, self._state)
+        anchor.write(raw)  # now, not after the commit: a folder that cannot be written must stop us before
         self._repair(checkpoint.size)
         self._checkpoint, self._note_key = raw, note_key
         return note_key
@@ -271,36 +278,11 @@ class Log:
                 f"{note_key.public.openssh}",
             )
 
-    def _check_anchor(self, note_key: NoteKey, current: bytes) -> None:
-        anchor = self._anchor_of(note_key)
-        raw = anchor.read()
-        if raw is not None:
-            try:
-                last = open_checkpoint(raw, note_key)
-            except (MalformedError, SignatureError) as err:
-                raise StorageError(
-                    "E_ANCHOR",
-                    f"the remembered checkpoint is damaged: {err.message}",
-                    where=anchor.describe(),
-                ) from err
-            if last.size > self._state.size:
-                raise ChainError(
-                    "E_ROLLBACK",
-                    f"this machine has signed {last.size} receipts, the ledger has {self._state.size}: an older copy "
-                    f"was restored. Find the newer one; to give its receipts up, remove {anchor.describe()}",
-                )
-            if self._state.root_at(last.size) != last.root:
-                raise RootMismatchError(
-                    "E_FORK",
-                    f"the first {last.size} receipts are not those that this machine signed: two histories exist. "
-                    f"Keep both as evidence; {anchor.describe()} holds the checkpoint of the other one",
-                )
-        anchor.write(current)  # now, not after the commit: a folder that cannot be written must stop us before
-
     def _repair(self, size: int) -> None:
         for sentence in self._store.repair(size):
             self._notice(sentence)
 
     def _forget(self) -> None:
         self._state = State()
+        self._copies.forget()
         self._checkpoint = None

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from ledger import note, receipt
 from ledger.errors import ConflictError, StorageError
 from ledger.store import MissingReceiptError
+from ledger.store.copy_index import DiskCopyIndex
 from ledger.store.disk import Disk, DisposableFile, read_file_if_any, storage_errors
 
 if TYPE_CHECKING:
@@ -146,6 +147,10 @@ class DirectoryStore:
     def snapshot_file(self) -> DisposableFile:
         """Where a snapshot of the state may be kept."""
         return DisposableFile(self.local / "state")
+
+    def copy_index(self) -> DiskCopyIndex:
+        """Where the fingerprints of repetitions may be kept."""
+        return DiskCopyIndex(self.local / "copies.sqlite")
 
     def tail(self, size: int) -> list[int]:
         """See `Store`."""

@@ -14,6 +14,7 @@ import hashlib
 import random
 from typing import TYPE_CHECKING, Any
 
+from ledger.caches import NO_CACHES, Caches
 from ledger.draft import Draft
 from ledger.keys import PrivateKey
 from ledger.log import Log
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from ledger.snapshot import SnapshotFile
 
 ORIGIN = "bench.example/ledger"
 NODE = "h200-sxm-8a"
@@ -210,10 +210,10 @@ class CarelessDisk(Disk):
         pass
 
 
-def open_log(folder: Path, disk: Disk | None = None, snapshot: SnapshotFile | None = None) -> Log:
+def open_log(folder: Path, disk: Disk | None = None, caches: Caches = NO_CACHES) -> Log:
     """The writer of a benchmark's ledger."""
     anchor = MemoryAnchor()
-    return Log(DirectoryStore(folder, disk), LEDGER_KEY, lambda _: anchor, clock=Clock(), snapshot=snapshot)
+    return Log(DirectoryStore(folder, disk), LEDGER_KEY, lambda _: anchor, clock=Clock(), caches=caches)
 
 
 def start_ledger(folder: Path, disk: Disk | None = None) -> Log:

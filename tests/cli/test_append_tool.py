@@ -1,5 +1,7 @@
 """``rungbook append --from llama-bench``: the files of a tool become one round."""
 
+# ruff: noqa: N802 - the names of faults have capitals
+
 from __future__ import annotations
 
 import hashlib
@@ -104,9 +106,9 @@ def test_json_and_jsonl_of_one_run_give_the_same_records(desk: Desk) -> None:
     lines = desk.root / "lines.jsonl"
     lines.write_text("".join(json.dumps(row) + "\n" for row in rows))
     append(desk, *tool_words(("main", lines)), "--round", "lines")
-    append(desk, *tool_words(PAIR[0]), "--round", "array")
-    first, second = sealed_body(desk, 3), sealed_body(desk, 4)
-    assert [rep["records"] for rep in first["reps"]] == [rep["records"] for rep in second["reps"]]
+    done = append(desk, *tool_words(PAIR[0]), "--round", "array", status=REFUSED)
+    assert done.code() == "E_COPIED_SAMPLES"
+    assert "receipt 3" in done.err
 
 
 def test_files_without_a_role_are_runs_of_main_after_the_arms(desk: Desk) -> None:
@@ -129,8 +131,27 @@ def test_the_same_files_again_are_the_same_round(desk: Desk) -> None:
 def test_other_files_or_options_are_another_round(desk: Desk) -> None:
     append(desk, *tool_words(*PAIR))
     append(desk, *tool_words(*REAL_ROUND[2:4]))
-    append(desk, *tool_words(*PAIR, slot=slot_text(quant="F16")))
+    assert desk.size == 5
+
+
+def test_one_measurement_is_no_second_round_under_another_name(desk: Desk) -> None:
+    append(desk, *tool_words(*PAIR))
+    for words in ([*tool_words(*PAIR, slot=slot_text(quant="F16"))], [*tool_words(*PAIR), "--round", "again"]):
+        assert append(desk, *words, status=REFUSED).code() == "E_COPIED_SAMPLES"
+    assert desk.size == 4
+
+
+def test_C16_samples_of_another_commit_are_refused_until_the_receipt_that_has_them_is_void(desk: Desk) -> None:
+    append(desk, *tool_words(*PAIR))
+    other = [str(word).replace(CODE["main"], "f" * 64) for word in tool_words(*PAIR)]
+    assert other != [*map(str, tool_words(*PAIR))]
+    done = append(desk, *other, status=REFUSED)
+    assert done.code() == "E_COPIED_SAMPLES"
+    assert "receipt 3" in done.err
+    desk.run("ruling", "void", "3", "--reason", "filed under the wrong commit", "--key", desk.key("root"))
+    append(desk, *other)
     assert desk.size == 6
+    desk.run("verify")
 
 
 def test_a_given_id_names_the_round(desk: Desk) -> None:

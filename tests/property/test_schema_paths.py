@@ -218,7 +218,7 @@ def complete_round() -> Any:  # noqa: ANN401 - any JSON value
     source = {"attachment": "log.json", "row": 0}
     times = ("wall_ns", "start_ns", "ttft_ns", "e2e_ns", "decode_ns")
     counts = ("prompt_tokens", "cached_tokens", "completion_tokens", "reasoning_tokens", "chunks", "rounds")
-    records: dict[str, list[Any]] = {name: list(count) for name in (*times, *counts)}
+    records: dict[str, list[Any]] = {name: list(count) for name in (*times, *counts, "iterations")}
     records |= {"itl_ns": [[1, -1], None, []], "ok": [True, False, True], "error": [None, "late", ""]}
     records |= {"prompt_sha256": [sha, None, sha]}
     return {
@@ -250,7 +250,7 @@ def complete_round() -> Any:  # noqa: ANN401 - any JSON value
                 "metrics": ["wall"],
                 "context": 0,
                 "workload": {
-                    **dict.fromkeys(("depth", "prompt_tokens", "gen_tokens", "concurrency", "seed"), 1),
+                    **dict.fromkeys(("depth", "prompt_tokens", "gen_tokens", "batch", "concurrency", "seed"), 1),
                     "dataset": text,
                 },
                 "records": records,
@@ -274,6 +274,7 @@ def complete_round() -> Any:  # noqa: ANN401 - any JSON value
         "shortcuts": [dict.fromkeys(("name", "faithful", "unfaithful", "assertion", "observed"), text)],
         "overrides": [{"name": text, "value": "", "default": "", "reason": text}],
         "reported": [{"source": source, "values": {"a": "1.5", "b": 1, "c": True, "d": None, "e": ["1.5", 1, None]}}],
+        "faults": [{"code": "F_N1", "message": text, "where": "log.json, row 0"}],
         "attachments": [{"name": "log.json", "sha256": sha, "size": 0, "media_type": "text/plain"}],
     }
 

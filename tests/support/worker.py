@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from platformdirs import user_state_path
 
 from ledger import snapshot
+from ledger.caches import Caches
 from ledger.log import Log
 from ledger.statement import import_envelope
 from ledger.store.anchor import FileAnchor
@@ -39,7 +40,7 @@ def open_shared_log(folder: Path) -> Log:
         store,
         LEDGER,
         lambda key: FileAnchor(user_state_path("rungbook"), key.vkey),
-        snapshot=store.snapshot_file(),
+        caches=Caches(snapshot=store.snapshot_file(), copies=store.copy_index()),
         lock_timeout_s=PATIENCE_S,
         notice=tell,
     )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ledger import snapshot
+from ledger.caches import Caches
 from ledger.draft import Draft, sign_draft
 from ledger.errors import LedgerError, RefusedError
 from ledger.examine import examine
@@ -459,7 +460,13 @@ class TestSnapshots:
     def open(self, store: DirectoryStore) -> Log:
         """A new writer, which starts from the snapshot."""
         anchor = MemoryAnchor()
-        return Log(store, LEDGER, lambda _: anchor, clock=Clock(), snapshot=store.snapshot_file())
+        return Log(
+            store,
+            LEDGER,
+            lambda _: anchor,
+            clock=Clock(),
+            caches=Caches(snapshot=store.snapshot_file()),
+        )
 
     def test_it_holds_the_figures_of_both_kinds(self, store: DirectoryStore) -> None:
         raw = store.snapshot_file().read()

@@ -12,6 +12,7 @@ import pytest
 
 from ledger import snapshot as snapshots
 from ledger.admission import State
+from ledger.caches import Caches
 from ledger.checkpoint import parse_checkpoint
 from ledger.draft import Draft
 from ledger.errors import ConflictError, LedgerError, MalformedError, RefusedError, StorageError, VerificationError
@@ -397,7 +398,13 @@ class TestSnapshot:
 
     def open(self, folder: Path, anchor: MemoryAnchor | None = None) -> Log:
         store, kept = DirectoryStore(folder), anchor or MemoryAnchor()
-        return Log(store, LEDGER, lambda _: kept, clock=Clock(), snapshot=store.snapshot_file())
+        return Log(
+            store,
+            LEDGER,
+            lambda _: kept,
+            clock=Clock(),
+            caches=Caches(snapshot=store.snapshot_file()),
+        )
 
     @pytest.fixture
     def saved(self, folder: Path) -> Path:

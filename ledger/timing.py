@@ -1,0 +1,37 @@
+"""Fingerprints of timing: how a run that is filed twice is told from two runs.
+
+Nobody measures the same nanoseconds again and again. What may well come again is one sample, a short list, or times
+that a coarse clock printed in whole milliseconds; none of these is called a copy.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+from ledger import canonical
+
+if TYPE_CHECKING:
+    from ledger.canonical import JsonObject
+
+_TIMES = ("wall_ns", "ttft_ns", "e2e_ns")
+_TIMING = (*_TIMES, "completion_tokens")
+_FEWEST = 3
+_COARSE_NS = 10**6
+
+
+def timing_digest(records: JsonObject) -> bytes | None:
+    """SHA-256 of the columns that say how long things took, in canonical form.
+
+    Returns:
+        None when they hold fewer than three different times finer than a millisecond: too little to call it a copy.
+    """
+    columns = {name: records[name] for name in _TIMING if name in records}
+    times = {time for name in _TIMES for time in columns.get(name, ()) if time is not None and time % _COARSE_NS}
+    return hashlib.sha256(canonical.encode(columns)).digest() if len(times) >= _FEWEST else None
+
+
+def round_timings(body: JsonObject) -> dict[int, bytes]:
+    """The fingerprint of every repetition of a round that has one, by its position."""
+    found = {at: timing_digest(rep["records"]) for at, rep in enumerate(body["reps"])}
+    return {at: digest for at, digest in found.items() if digest is not None}
