@@ -212,6 +212,9 @@ def _print_round(body: JsonObject, facts: Sequence[JsonObject]) -> None:
         typer.echo(f"arm        {arm['role']}  code {arm['code_sha256'][:12]}{commit}")
     for name, values in _differing_settings(body["arms"]):
         typer.echo(f"differs    {name}: {', '.join(values)}")
+    for point in body.get("parity", []):
+        kl, top1 = (point.get(name, "not measured") for name in ("kl", "top1"))
+        typer.echo(f"parity     {point['arm']}  depth {point['depth']}  KL {kl}  top-1 {top1}  of {point['trials']}")
     rows = [["metric", "context", "arm", "reps", "median", "lowest", "highest", "spread %", "unit"]]
     for fact in facts:
         spread = fact["spread_pct"]

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 from ledger import canonical
 from ledger.errors import RefusedError
 from ledger.ingest.options import RoundOptions, read_slot, require_given, settle_starts
+from ledger.ingest.parity import add_parity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -41,7 +42,8 @@ def build_round(runs: Sequence[Run], options: RoundOptions) -> BuiltRound:
 
     Raises:
         RefusedError: ``E_MISSING`` naming everything that must be given, ``E_SLOT``, ``E_MIXED`` when runs differ in
-            what one round has only once, or ``E_COPIED_SAMPLES`` when a row is in two runs.
+            what one round has only once, ``E_COPIED_SAMPLES`` when a row is in two runs, or what
+            `ledger.ingest.parity.add_parity` raises.
     """
     require_given(runs, options)
     slot = read_slot(options.slot)
@@ -67,9 +69,10 @@ def build_round(runs: Sequence[Run], options: RoundOptions) -> BuiltRound:
         "attachments": _attachments(runs),
     }
     body.update(options.extra)
+    parity_notes = add_parity(body, options.parity)
     digest = hashlib.sha256(canonical.encode(body)).hexdigest()
     body["id"] = options.round_id or f"{options.tool}-{digest[:24]}"
-    return BuiltRound(body=body, notes=_notes(runs))
+    return BuiltRound(body=body, notes=_notes(runs) + parity_notes)
 
 
 def _settle(run: Run, slot: JsonObject, options: RoundOptions) -> Run:
