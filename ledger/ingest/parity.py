@@ -97,8 +97,8 @@ def _check_given(file: ParityFile) -> None:
     if file.trials is None or file.trials < FEWEST_POSITIONS:
         raise RefusedError(
             "E_PARITY_RANGE",
-            f"{file.name} compares {file.trials} positions at depth {file.depth}: the tool prints no statistics of fewer "
-            f"than {FEWEST_POSITIONS}",
+            f"{file.name} compares {file.trials} positions at depth {file.depth}, and the tool prints no statistics of "
+            f"fewer than {FEWEST_POSITIONS}",
             where=_OPTION,
         )
 
@@ -135,8 +135,8 @@ def _count_notes(file: ParityFile) -> Iterator[str]:
     spread, least, most = share * (1 - share), max(error - slack, Fraction(0)), error + slack
     if not least**2 * (trials - 1) - half <= spread <= most**2 * (trials - 1) + half:
         yield (
-            f"F_REPORTED_MISMATCH: the standard error {file.printed.top1_error} % of the share {file.printed.top1} is not "
-            f"that of {trials} positions"
+            f"F_REPORTED_MISMATCH: the standard error {file.printed.top1_error} % of the share {file.printed.top1} is "
+            f"not that of {trials} positions"
         )
 
 

@@ -1,13 +1,13 @@
 """``llama-perplexity --kl-divergence``: how far a model is from the captured logits of its reference.
 
-The text holds statistics over positions, and none of the positions: so it is parity, and never a round. Its numbers stay
-the decimals that were printed, with the share of equal first tokens as a share instead of percent. What can be worked
-out from other printed numbers is compared.
+The text holds statistics over positions, and none of the positions: so it is parity, and never a round. Its numbers
+stay the decimals that were printed, with the share of equal first tokens as a share instead of percent. What can be
+worked out from other printed numbers is compared.
 
 Rounding leaves traces that are no faults. Log-probabilities of the reference are stored in 16 bits, so the smallest
-divergences are a little below 0; the mean of all of them is not. Extremes and percentiles went through single precision,
-so they are in order but for its last digit. The table per chunk holds means over all chunks so far: its last line is the
-result, and the mean of its lines is nothing.
+divergences are a little below 0; the mean of all of them is not. Extremes and percentiles went through single
+precision, so they are in order but for its last digit. The table per chunk holds means over all chunks so far: its last
+line is the result, and the mean of its lines is nothing.
 
 Source: ``kl_divergence`` in ``tools/perplexity/perplexity.cpp`` of github.com/ggml-org/llama.cpp.
 """
@@ -173,14 +173,13 @@ def _mismatches(text: PrintedText) -> Iterator[str]:
         member = text.members.get(name)
         if member and not low - member.half <= member.value <= high + member.half:
             yield f"F_REPORTED_MISMATCH: {name} is printed as {member.text}, and is not that of the two perplexities"
-    if text.last:
-        finals = {PPL_Q: text.last.ppl, MEAN: text.last.kl, SAME_TOP: text.last.top1_percent}
-        for name, printed in finals.items():
-            if not _agree(text.members[name].text, printed):
-                yield (
-                    f"F_REPORTED_MISMATCH: {name} is {text.members[name].text}, and {printed} after the last chunk "
-                    "of the table"
-                )
+    for name, printed in text.last.values.items() if text.last else ():
+        member = text.members.get(name)
+        if member and not _agree(member.text, printed):
+            yield (
+                f"F_REPORTED_MISMATCH: {name} is printed as {member.text}, and as {printed[:40]} after the last chunk "
+                "of the table"
+            )
 
 
 def _agree(one: str, other: str) -> bool:
@@ -195,7 +194,7 @@ def _from_perplexities(members: Mapping[str, Member]) -> Mapping[str, tuple[Frac
     least = (quantized.value - quantized.half) / (base.value + base.half)
     apart, slack = quantized.value - base.value, quantized.half + base.half
     found = {RATIO: (least, most), LN_RATIO: (_ln(least), _ln(most)), DIFFERENCE: (apart - slack, apart + slack)}
-    size = {RATIO: most, LN_RATIO: 1, DIFFERENCE: quantized.value + base.value}
+    size: dict[str, Fraction | int] = {RATIO: most, LN_RATIO: 1, DIFFERENCE: quantized.value + base.value}
     return {
         name: (low - size[name] * _DOUBLE_PRECISION, high + size[name] * _DOUBLE_PRECISION)
         for name, (low, high) in found.items()

@@ -37,7 +37,7 @@ _ROW_START = re.compile(r"\s*\d+\s+\S+\s+±", re.ASCII)
 _ROW = re.compile(
     r"\s*(?P<chunk>\d{1,10})"
     r"\s+(?P<ppl>\S+)\s+±\s+\S+"
-    r"\s+\S+\s+±\s+\S+"  # ln(PPL(Q)/PPL(base))
+    r"\s+(?P<ln>\S+)\s+±\s+\S+"
     r"\s+(?P<kl>\S+)\s+±\s+\S+"
     r"\s+\S+\s+±\s+\S+\s+%"  # Δp
     r"\s+(?P<top>\S+)\s+±\s+\S+\s+%\s*",
@@ -81,11 +81,9 @@ class Member:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chunk:
-    """Last line of the table per chunk: means over all chunks so far, as text."""
+    """A line of the table per chunk: means over all chunks so far, as text, by the name of the member."""
 
-    ppl: str
-    kl: str
-    top1_percent: str
+    values: Mapping[str, str]
     where: str
 
 
@@ -158,8 +156,8 @@ def _check_end(lines: Sequence[str], what: str) -> None:
     if not ends or cut_inside:
         raise MalformedError(
             "E_TRUNCATED",
-            f"there is no whole line {SAME_TOP!r}, with which the output ends: it is cut, or the run compared fewer than "
-            "100 positions",
+            f"there is no whole line {SAME_TOP!r}, with which the output ends: it is cut, or the run compared fewer "
+            "than 100 positions",
             where=what,
         )
 
@@ -193,7 +191,8 @@ class _Found:
         row = _ROW.fullmatch(line)
         if not row or int(row["chunk"]) != self.rows + 1:
             raise MalformedError("E_FIELD", f"expected the whole line of chunk {self.rows + 1}", where=where)
-        return Chunk(ppl=row["ppl"], kl=row["kl"], top1_percent=row["top"], where=where)
+        values = {PPL_Q: row["ppl"], LN_RATIO: row["ln"], MEAN: row["kl"], SAME_TOP: row["top"]}
+        return Chunk(values=values, where=where)
 
 
 def _name(line: str) -> str:
