@@ -69,10 +69,10 @@ def build_round(runs: Sequence[Run], options: RoundOptions) -> BuiltRound:
         "attachments": _attachments(runs),
     }
     body.update(options.extra)
-    parity_notes = add_parity(body, options.parity)
+    of_parity = add_parity(body, options.parity)
     digest = hashlib.sha256(canonical.encode(body)).hexdigest()
     body["id"] = options.round_id or f"{options.tool}-{digest[:24]}"
-    return BuiltRound(body=body, notes=_notes(runs) + parity_notes)
+    return BuiltRound(body=body, notes=[*_notes(runs), *(f"{where}: {note}" for where, note in of_parity)])
 
 
 def _settle(run: Run, slot: JsonObject, options: RoundOptions) -> Run:

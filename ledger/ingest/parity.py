@@ -65,11 +65,11 @@ class ParityFile:
         return [f"{_OPTION} {self.role}={self.name}{asked}"] if asked else []
 
 
-def add_parity(body: JsonObject, files: Sequence[ParityFile]) -> list[str]:
+def add_parity(body: JsonObject, files: Sequence[ParityFile]) -> list[tuple[str, str]]:
     """Add files to a round that is being made: its parity, its attachments, and what was printed.
 
     Returns:
-        What deserves a look.
+        What deserves a look: the file, and the sentence that begins with the code.
 
     Raises:
         RefusedError: ``E_MIXED`` when the caller says otherwise than the text, ``E_PARITY_RANGE`` for fewer positions
@@ -86,7 +86,7 @@ def add_parity(body: JsonObject, files: Sequence[ParityFile]) -> list[str]:
     body["reported"] += [
         {"source": {"attachment": file.name, "row": 0}, "values": file.printed.reported} for file in texts.values()
     ]
-    notes = [f"{file.name}: {note}" for file in files for note in (*file.printed.notes, *_count_notes(file))]
+    notes = [(file.name, note) for file in files for note in (*file.printed.notes, *_count_notes(file))]
     return [*dict.fromkeys(notes), *_reference_notes(files)]
 
 
@@ -140,13 +140,14 @@ def _count_notes(file: ParityFile) -> Iterator[str]:
         )
 
 
-def _reference_notes(files: Sequence[ParityFile]) -> Iterator[str]:
+def _reference_notes(files: Sequence[ParityFile]) -> Iterator[tuple[str, str]]:
     """Every depth has its own captured logits; at one depth, all arms are compared with the same."""
     first: dict[int | None, ParityFile] = {}
     for file in files:
         before = first.setdefault(file.depth, file)
         if Fraction(before.printed.ppl_base) != Fraction(file.printed.ppl_base):
-            yield (
-                f"F_REFERENCE: {before.name} and {file.name} are compared with other references at depth {file.depth}: "
-                f"of perplexity {before.printed.ppl_base} and {file.printed.ppl_base}"
+            message = (
+                f"compared with a reference of perplexity {file.printed.ppl_base} at depth {file.depth}, and "
+                f"{before.name} with one of {before.printed.ppl_base}"
             )
+            yield file.name, f"F_REFERENCE: {message}"

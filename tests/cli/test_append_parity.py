@@ -103,6 +103,12 @@ def test_it_is_shown(desk: Desk, text: Path) -> None:
     assert shown["parity"] == sealed(desk)["parity"]
 
 
+def test_C14_what_was_not_measured_is_not_shown_as_0(desk: Desk) -> None:
+    path = write_round(desk.root, parity=[{"arm": "candidate", "depth": 128, "trials": 9, "kl": "0.001"}])
+    desk.run("append", path, "--key", desk.key("scorer"))
+    assert "parity     candidate  depth 128  KL 0.001  top-1 not measured  of 9" in desk.run("show", "3").out
+
+
 def test_one_text_of_both_arms_is_attached_once(desk: Desk, text: Path) -> None:
     """The comparison is deterministic: equal parity is no copy."""
     done = append(desk, f"main={text}", f"candidate={text}")
@@ -200,8 +206,8 @@ def test_arms_that_were_compared_with_different_references_are_flagged(desk: Des
     other = put(desk, "other.txt", kld_text(changes=changes))
     done = append(desk, f"main={text}", f"candidate={other}")
     assert notes(done) == ["F_REFERENCE"]
-    assert "kld.txt and other.txt" in done.err
-    assert "6.000000 and 6.000001" in done.err
+    assert "other.txt: F_REFERENCE: compared with a reference of perplexity 6.000001 at depth 512" in done.err
+    assert "kld.txt with one of 6.000000" in done.err
 
 
 def test_every_depth_has_a_reference_of_its_own(desk: Desk, text: Path) -> None:

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ledger.errors import MalformedError
+from ledger.ingest.parity import ParityFile, add_parity
 from ledger.ingest.perplexity import PrintedParity, read_parity
 from ledger.ingest.perplexity_text import recognises
 from tests.support.kld import CHUNKS, N_CTX, kld_text, table_line
@@ -89,6 +90,20 @@ def test_C19_a_real_text_without_its_last_line_is_refused(item: Outcome) -> None
         read_parity(raw, item.path)
     assert (caught.value.code, caught.value.where) == (*item.codes, item.path)
     assert recognises(raw)
+
+
+@pytest.mark.parametrize("name", ["glm46_iq2kl_v3.kld.txt", "glm46_v4_kv-f16.kld.txt"])
+def test_the_printed_share_and_its_error_tell_the_number_of_positions(name: str) -> None:
+    """Of all numbers of chunks of 512 tokens, one gives both, and it is the same for both files."""
+    raw = outside("tool-outputs", "llama-perplexity-kld", name).read_bytes()
+    printed = read_parity(raw, name)
+
+    def agrees(trials: int) -> bool:
+        file = ParityFile(role="main", name=name, raw=raw, printed=printed, given_depth=512, given_trials=trials)
+        notes = add_parity({"attachments": [], "reported": []}, [file])
+        return not any(note.startswith("F_REPORTED_MISMATCH") for _, note in notes)
+
+    assert [chunks for chunks in range(1, 1000) if agrees(chunks * 255)] == [98]
 
 
 # What is read.
