@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cli.context import Config, read_input
+from cli.parity import read_parity_files
 from ledger.canonical import JsonObject, parse_json
 from ledger.errors import MalformedError, RefusedError
 from ledger.ingest import find_adapter, recognise
@@ -45,6 +46,7 @@ class ToolOptions:
     round_id: str
     purpose: str
     extra: Path | None
+    parity: Sequence[str]
 
     def given(self) -> list[str]:
         """Names of those that were given."""
@@ -63,6 +65,7 @@ class ToolOptions:
             "--round": self.round_id,
             "--purpose": self.purpose,
             "--extra": self.extra,
+            "--parity": self.parity,
         }
         return [name for name, value in values.items() if value]
 
@@ -126,6 +129,9 @@ def _build_from_tool(files: Sequence[Path], options: ToolOptions, config: Config
     rows = _read_rows(options.rows, roles)
     runs = [run.select(rows[run.role]) if run.role in rows else run for run in runs]
     codes = _pairs(options.code, "--code", roles)
+    extra = _read_extra(options.extra) if options.extra else {}
+    if options.parity and "parity" in extra:
+        raise RefusedError("E_OPTION", f"{options.extra} has parity of its own", where="--parity")
     built = build_round(
         runs,
         RoundOptions(
@@ -141,7 +147,8 @@ def _build_from_tool(files: Sequence[Path], options: ToolOptions, config: Config
             zone=options.zone,
             round_id=options.round_id,
             purpose=options.purpose or "score",
-            extra=_read_extra(options.extra) if options.extra else {},
+            extra=extra,
+            parity=read_parity_files(options.parity, roles),
         ),
     )
     _check_round(built.body, "round")

@@ -217,6 +217,9 @@ def _print_round(body: JsonObject, facts: Sequence[JsonObject]) -> None:
         where = f"  ({fault['where']})" if "where" in fault else ""
         kept_out = "  keeps it out of frontier and pins until a review" if fault["code"] in QUARANTINE else ""
         typer.echo(f"fault      {fault['code']}: {fault['message']}{where}{kept_out}")
+    for point in body.get("parity", []):
+        kl, top1 = (point.get(name, "not measured") for name in ("kl", "top1"))
+        typer.echo(f"parity     {point['arm']}  depth {point['depth']}  KL {kl}  top-1 {top1}  of {point['trials']}")
     rows = [["metric", "context", "arm", "reps", "median", "lowest", "highest", "spread %", "unit"]]
     for fact in facts:
         spread = fact["spread_pct"]

@@ -13,6 +13,7 @@ from cli.context import Ledger, find_ledger, load_private_key, read_input
 from cli.inputs import ToolOptions, read_rounds
 from cli.options import JsonOption, KeyOption, LedgerKeyOption, LedgerOption, LockTimeoutOption
 from cli.outcome import attest_drafts, report_sealed, write_envelopes
+from cli.parity import ParityOption
 from cli.status import REFUSED, reports_errors
 from ledger.canonical import parse_json
 from ledger.draft import Draft
@@ -109,6 +110,7 @@ def append(
     round_id: RoundOption = "",
     purpose: PurposeOption = "",
     extra: ExtraOption = None,
+    parity: ParityOption = None,
     ledger: LedgerOption = None,
     ledger_key: LedgerKeyOption = None,
     lock_timeout: LockTimeoutOption = LOCK_TIMEOUT_S,
@@ -119,6 +121,7 @@ def append(
         tool=tool, arms=arm or [], rows=row or [], slot=slot or [], code=code or [], commit=commit or [],
         weights=weights, harness=harness, environment=environment or [], workload=workload or [],
         started_at=started_at or [], zone=zone, round_id=round_id, purpose=purpose, extra=extra,
+        parity=parity or [],
     )  # fmt: skip
     found = find_ledger(ledger)
     drafts, notes = _drafts(found, files or [], options, key)
@@ -149,6 +152,7 @@ def attest(
     round_id: RoundOption = "",
     purpose: PurposeOption = "",
     extra: ExtraOption = None,
+    parity: ParityOption = None,
     target: Annotated[
         str, typer.Option("--output", "-o", metavar="FILE|DIR", help="Where to; default: the ledger's folder inbox.")
     ] = "",
@@ -163,6 +167,7 @@ def attest(
         tool=tool, arms=arm or [], rows=row or [], slot=slot or [], code=code or [], commit=commit or [],
         weights=weights, harness=harness, environment=environment or [], workload=workload or [],
         started_at=started_at or [], zone=zone, round_id=round_id, purpose=purpose, extra=extra,
+        parity=parity or [],
     )  # fmt: skip
     found = find_ledger(ledger)
     envelopes = [] if tool else _envelopes(files or [])

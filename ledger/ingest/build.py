@@ -16,6 +16,7 @@ from ledger import canonical
 from ledger.errors import RefusedError
 from ledger.ingest.faults import Fault, read_note
 from ledger.ingest.options import RoundOptions, read_slot, require_given, settle_starts
+from ledger.ingest.parity import add_parity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -47,7 +48,8 @@ def build_round(runs: Sequence[Run], options: RoundOptions) -> BuiltRound:
 
     Raises:
         RefusedError: ``E_MISSING`` naming everything that must be given, ``E_SLOT``, ``E_MIXED`` when runs differ in
-            what one round has only once, or ``E_COPIED_SAMPLES`` when a row is in two runs.
+            what one round has only once, ``E_COPIED_SAMPLES`` when a row is in two runs, or what
+            `ledger.ingest.parity.add_parity` raises.
     """
     require_given(runs, options)
     slot = read_slot(options.slot)
@@ -73,10 +75,11 @@ def build_round(runs: Sequence[Run], options: RoundOptions) -> BuiltRound:
         "attachments": _attachments(runs),
     }
     body.update(options.extra)
+    of_parity = add_parity(body, options.parity)
     digest = hashlib.sha256(canonical.encode(body)).hexdigest()
     # The faults stay out of the digest: a later version that sees more in a file must not make another round of it.
     body["id"] = options.round_id or f"{options.tool}-{digest[:24]}"
-    faults = _faults(runs)
+    faults = _faults(runs) + [read_note(note, where) for where, note in of_parity]
     if faults:
         body["faults"] = [fault.to_json() for fault in faults]
     return BuiltRound(body=body, faults=faults)

@@ -90,6 +90,8 @@ _REFUSED = (
     ("E_COLUMN_COUNT", "a row has another number of values than the header has names", "do not read it by name"),
     ("E_NO_SAMPLES", "statistics without the samples that they were made of", "run the tool with its raw output on"),
     ("E_EMPTY_RESULTS", "there is a place for results, and none is in it", "look at the tool's own log"),
+    ("E_TRUNCATED", "well formed as far as it goes, and the end is missing", "run it again; status 0 says nothing"),
+    ("E_PARITY_RANGE", "parity that cannot be, or is printed twice", "give the untouched text of one run"),
     ("E_ALL_FAILED", "no request succeeded", "seal an incident, not a round"),
     ("E_SAMPLE", "a sample is not a duration", "give the tool's untouched output"),
     ("E_WORKLOAD", "nothing was asked for: no prompt and no generation", "measure something"),
@@ -128,6 +130,13 @@ _FLAGGED = (
     ("F_CHUNKED", "answers came in another number of pieces than tokens", "never read gaps between pieces as tokens"),
     ("F_RETOKENIZED", "server and client count other tokens", "the server's count is taken where there is one"),
     ("F_CONTEXT_NEAR", "a mean context within 2 % of the slot's is sealed as the slot's", "none; records keep lengths"),
+    (
+        "F_KL_TAIL",
+        "the largest divergence is more than 100 times the mean",
+        "look at it: a mean hides broken positions",
+    ),
+    ("F_BASE_PERPLEXITY", "the reference's perplexity is above 1000", "compare with a trained model; this is none"),
+    ("F_REFERENCE", "parity at one depth was compared with different references", "capture one, and compare all arms"),
     ("F_CONTEXT_PARTIAL", "not every request has the length of its prompt", "the context is the mean of the others"),
 )
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ledger.canonical import JsonObject
+    from ledger.ingest.parity import ParityFile
     from ledger.ingest.run import Run
 
 SLOT_AXES = ("project", "node", "quant", "context", "metric")
@@ -44,6 +45,7 @@ class RoundOptions:
         zone: offset from UTC of the node's local time (``+HH:MM``), where the tool prints a time without one.
         workload: members of the schema's ``workload`` beside those that the tool says.
         extra: further members of the round, such as ``parity`` or ``overrides``.
+        parity: what a tool printed of the accuracy of arms; not beside ``parity`` in `extra`.
     """
 
     tool: str
@@ -59,6 +61,7 @@ class RoundOptions:
     zone: str = ""
     workload: JsonObject = field(default_factory=dict)
     extra: JsonObject = field(default_factory=dict)
+    parity: Sequence[ParityFile] = ()
 
 
 def read_slot(axes: Mapping[str, str]) -> JsonObject:
@@ -101,7 +104,7 @@ def find_missing(runs: Sequence[Run], options: RoundOptions) -> list[str]:
     local = [run.role for run in runs if any(row.started_at and not _ends_in_utc(row.started_at) for row in run.rows)]
     if not options.zone and any(not options.started_at.get(role) for role in local):
         missing.append("--zone +HH:MM")
-    return missing
+    return missing + [option for file in options.parity for option in file.missing()]
 
 
 def require_given(runs: Sequence[Run], options: RoundOptions) -> None:

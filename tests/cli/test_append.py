@@ -230,7 +230,7 @@ def test_without_input_the_message_says_what_to_give(desk: Desk) -> None:
     [
         ("--arm", "main=a"), ("--row", "main=0"), ("--environment", "gpu=x"),
         ("--slot", "node=n"), ("--code", "main=x"), ("--commit", "main=x"), ("--weights", "x"),
-        ("--harness", "x"), ("--round", "x"), ("--purpose", "noise"), ("--extra", "x"),
+        ("--harness", "x"), ("--round", "x"), ("--purpose", "noise"), ("--extra", "x"), ("--parity", "main=x"),
     ],
     ids=lambda words: words[0],
 )  # fmt: skip
