@@ -119,14 +119,16 @@ def test_one_text_of_both_arms_is_attached_once(desk: Desk, text: Path) -> None:
     assert notes(done) == []
 
 
-def test_the_same_again_is_the_same_round_and_other_parity_is_another(desk: Desk, text: Path) -> None:
+def test_the_same_again_is_the_same_round_and_other_parity_of_one_measurement_is_a_correction(
+    desk: Desk, text: Path
+) -> None:
     append(desk, f"candidate={text}")
     append(desk, f"candidate={text}")
     assert desk.size == 4
+    assert append(desk, f"main={text}", status=REFUSED).code() == "E_COPIED_SAMPLES"
+    desk.run("ruling", "void", "3", "--reason", "parity of the other arm", "--key", desk.key("root"))
     append(desk, f"main={text}")
-    append(desk)
-    assert desk.size == 6
-    assert "parity" not in sealed(desk, 5)
+    assert sealed(desk, 5)["parity"][0]["arm"] == "main"
 
 
 def test_it_can_be_attested(desk: Desk, text: Path) -> None:
