@@ -37,6 +37,7 @@ ADAPTER_OF = {
     "llama-bench jsonl": "llama-bench",
     "llama-bench md": "llama-bench",
     "llama-bench sql": "llama-bench",
+    "tandem record": "tandem-record",
 }
 """By format, the adapter that must recognise it. A format that is not here yet is not read yet."""
 
