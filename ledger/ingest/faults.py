@@ -66,6 +66,12 @@ _REFUSED = (
     ("E_TOKEN_SOURCE", "tokens were not counted by the server", "ask the server for its usage block"),
     ("E_TTFT_MISSING", "a request succeeded and never had a first token", "turn the tools off in this workload"),
     ("E_UNUSABLE", "a measured request failed, or is too short for a rate", "run the row again: all must count"),
+    ("E_TIME", "a time that is none, or not in UTC", "give the tool's untouched output"),
+    ("E_DIGEST", "not a SHA-256 in lower-case hexadecimal digits", "give the tool's untouched output"),
+    ("E_COMPANION", "a file that another one names is not there", "keep the folders as the tool wrote them"),
+    ("E_ITERATIONS", "the report pools several iterations of one record", "run the row once a record"),
+    ("E_NO_CODE", "the digest of the code is that of an empty folder", "give the tool the folder that holds the code"),
+    ("E_STORE", "the drafter's store took in the answers of the runs", "run with the store off or read-only"),
     ("E_SAMPLING", "answers were sampled at a temperature above 0", "measure at temperature 0"),
     # From files to a round.
     ("E_ARM", "there is no such role of an arm", "main, candidate or reference"),
@@ -110,6 +116,15 @@ _FLAGGED = (
     ("F_NONDETERMINISTIC", "one prompt has several answers at temperature 0", "find out what decodes at random"),
     ("F_CLOCK_GAP", "requests one after the other do not add up to their run", "look for a pause or an overlap"),
     ("F_MEAN_LIFTED", "the mean rate is more than 15 % above the median", "rely on the median"),
+    ("F_CONTEXT_SPREAD", "the mean contexts of runs are more than 2 % apart", "freeze the prompts of the workload"),
+    ("F_LOG_EMPTY", "the server's log has no line about a request", "turn off its buffer, or give the right log"),
+    ("F_LOG_MISMATCH", "the server's log and the record do not fit", "keep one log per run; rounds are left out"),
+    ("F_LOG_ABSENT", "figures of rounds without the log that they are from", "keep the part of the log of each run"),
+    ("F_FACTORS", "the two factors of the rate are not the rate, by more than 3 %", "find out which clock is wrong"),
+    ("F_RUNS_FEWER", "fewer runs than were asked for: the tool was stopped", "start again; never add runs by hand"),
+    ("F_STORE_UNKNOWN", "what the drafter could look up is not said", "use a tool that says it"),
+    ("F_CODE_UNTIED", "nothing ties the code to the server that answered", "let the tool start the server"),
+    ("F_SETTINGS_DIFFER", "an option is said in two ways", "find out which of them was in force"),
     ("F_CONTEXT_PARTIAL", "not every request has the length of its prompt", "the context is the mean of the others"),
 )
 
