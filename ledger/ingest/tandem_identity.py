@@ -48,7 +48,7 @@ def check_identity(body: JsonObject, what: str) -> str:
 
 def _config_ids(body: JsonObject) -> list[str]:
     args = body.get("args_canonical")
-    return [_digest(args)[:_CONFIG_DIGITS]] if _is_text(args) else []
+    return [_digest(str(args))[:_CONFIG_DIGITS]] if _is_text(args) else []
 
 
 def _cell_ids(body: JsonObject) -> list[str]:

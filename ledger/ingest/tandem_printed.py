@@ -56,7 +56,9 @@ def rank_differs(record: Record) -> bool:
     """Whether a printed percentile of the rates is not the nearest rank, which is the ledger's."""
     iteration = record.iterations[record.selected]
     printed, rates = iteration.printed.get(_RATES), [sample.rate for sample in iteration.samples]
-    for percent in _PERCENTS[1:] if isinstance(printed, dict) else ():
+    if not isinstance(printed, dict):
+        return False
+    for percent in _PERCENTS[1:]:
         number = printed_number(printed.get(f"p{percent}"))
         if number is not None and abs(number - nearest_rank(rates, percent)) > Fraction(1, 1000):
             return True

@@ -218,7 +218,7 @@ def _row(report: Report, at: int, what: str) -> Row:
     run = report.runs[at]
     row = record_rows(run.record, run.path)[0]
     rounds = run.rounds
-    records, metrics = dict(row.records), METRICS
+    records, metrics = dict(row.records), list(METRICS)
     if any(rounds):
         records["rounds"] = [each.blocks if each else None for each in rounds]
         records["decode_ns"] = [each.decode_ns if each else None for each in rounds]
@@ -231,7 +231,7 @@ def _row(report: Report, at: int, what: str) -> Row:
     return replace(
         row,
         number=at,
-        metrics=metrics,
+        metrics=tuple(metrics),
         context=report.context,
         records=records,
         reported=_reported(report, run, first=at == 0),

@@ -48,7 +48,7 @@ def report_notes(body: JsonObject, records: Sequence[Record]) -> list[str]:
     Raises:
         MalformedError: ``E_STORE``.
     """
-    contexts = [found for record in records if (found := mean_prompt(record.iterations[0].samples))]
+    contexts = [context for record in records if (context := mean_prompt(record.iterations[0].samples))]
     found = (
         _runs_fewer(body, len(records)),
         "F_CONTEXT_SPREAD: the mean contexts of the runs are more than 2 % apart"
