@@ -39,6 +39,8 @@ ADAPTER_OF = {
     "llama-bench jsonl": "llama-bench",
     "llama-bench md": "llama-bench",
     "llama-bench sql": "llama-bench",
+    "tandem block-ab": "tandem-block-ab",
+    "tandem forced": "tandem-forced",
     "tandem record": "tandem-record",
     "tandem report": "tandem-report",
 }
