@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from ledger.errors import MalformedError, RefusedError
 from ledger.ingest.aiperf import Aiperf
+from ledger.ingest.k3_baseline import K3Baseline
 from ledger.ingest.llama_bench import LlamaBench
 from ledger.ingest.tandem_block_ab import TandemBlockAb
 from ledger.ingest.tandem_forced import TandemForced
@@ -31,6 +32,7 @@ ADAPTERS: Mapping[str, Adapter] = {
         TandemReport(),
         TandemBlockAb(),
         TandemForced(),
+        K3Baseline(),
     )
 }
 

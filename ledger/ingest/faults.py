@@ -130,6 +130,7 @@ _FLAGGED = (
     ("F_ROUNDS_PARTIAL", "an answer has more steps than rounds that are listed", "its median is of those listed"),
     ("F_CAPTURE", "nothing was discarded before the first pair", "discard at least one pair"),
     ("F_LEARNING", "one text took another number of rounds from pair to pair", "freeze what the drafter learns"),
+    ("F_DEPTH_UNPROVEN", "nothing shows that the context was filled", "measure it with a tool that fills it"),
     ("F_CONTEXT_PARTIAL", "not every request has the length of its prompt", "the context is the mean of the others"),
 )
 
