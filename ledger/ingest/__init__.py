@@ -11,14 +11,28 @@ from typing import TYPE_CHECKING
 
 from ledger.errors import MalformedError, RefusedError
 from ledger.ingest.aiperf import Aiperf
+from ledger.ingest.aiperf_summary import AiperfSummary
 from ledger.ingest.llama_bench import LlamaBench
+from ledger.ingest.sglang_one_batch import SglangOneBatch
+from ledger.ingest.sglang_serving import SglangServing
+from ledger.ingest.trtllm_bench import TrtllmBench
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ledger.ingest.adapter import Adapter
 
-ADAPTERS: Mapping[str, Adapter] = {adapter.name: adapter for adapter in (LlamaBench(), Aiperf())}
+ADAPTERS: Mapping[str, Adapter] = {
+    adapter.name: adapter
+    for adapter in (
+        LlamaBench(),
+        Aiperf(),
+        AiperfSummary(),
+        SglangServing(),
+        SglangOneBatch(),
+        TrtllmBench(),
+    )
+}
 
 
 def find_adapter(name: str) -> Adapter:

@@ -46,6 +46,7 @@ _REFUSED = (
     ("E_DUPLICATE_KEY", "one name stands twice in a JSON object", "find out which of the two the writer meant"),
     ("E_NONFINITE", "NaN or Infinity, which are not JSON and no measurement", "find the division by zero behind it"),
     ("E_FRACTION", "a fraction where only whole numbers are exact", "write nanoseconds, or the decimal as text"),
+    ("E_DOMAIN", "a text or name that no receipt can hold: control characters", "give the tool's untouched output"),
     ("E_DEPTH", "nested too deeply to be read", "give the tool's own output"),
     ("E_SIZE", "larger than what is read at once", "split the run, or attach the file by its digest"),
     ("E_LFS_POINTER", "a Git LFS pointer, not the file", "git lfs pull"),
@@ -94,6 +95,20 @@ _FLAGGED = (
     ("F_CHUNKED", "answers came in another number of pieces than tokens", "never read gaps between pieces as tokens"),
     ("F_RETOKENIZED", "server and client count other tokens", "the server's count is taken where there is one"),
     ("F_CONTEXT_NEAR", "a mean context within 2 % of the slot's is sealed as the slot's", "none; records keep lengths"),
+    ("F_CONTEXT_DECLARED", "the settings name a context over 2 % from the measured one", "the measured one is sealed"),
+    ("F_TOTALS_ONLY", "totals of a run without its requests", "run the tool with its details on"),
+    ("F_SOME_FAILED", "some requests failed, and the figure is of the others", "find out why before it is believed"),
+    ("F_CANCELLED", "the run was cancelled before its end", "run it to its end"),
+    ("F_NONFINITE", "NaN or Infinity stands for a setting; it is kept as text", "none: no measurement can have it"),
+    ("F_RATE_IMPOSSIBLE", "a printed rate no request can have had: pieces came bunched", "none: it is never used"),
+    ("F_COLD_FIRST", "the highest time to a first token is over ten times the median", "warm up before the run"),
+    ("F_TZ_MISSING", "a local time without a zone", "give --zone: that of the node's clock"),
+    ("F_FORMULA", "two printed figures of one thing, by two formulas, over 2 % apart", "compare one formula only"),
+    (
+        "F_OUTPUT_LENGTH",
+        "answers are over 2 % shorter or longer than asked for",
+        "have the server ignore the end token",
+    ),
     ("F_CONTEXT_PARTIAL", "not every request has the length of its prompt", "the context is the mean of the others"),
 )
 

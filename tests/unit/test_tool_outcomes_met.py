@@ -31,12 +31,16 @@ if TYPE_CHECKING:
     from ledger.scoring.facts import ArmFact as RoundFact
 
 ADAPTER_OF = {
+    "aiperf": "aiperf-summary",
     "aiperf records": "aiperf",
     "llama-bench csv": "llama-bench",
     "llama-bench json": "llama-bench",
     "llama-bench jsonl": "llama-bench",
     "llama-bench md": "llama-bench",
     "llama-bench sql": "llama-bench",
+    "sglang one-batch": "sglang-one-batch",
+    "sglang serve": "sglang-serving",
+    "trtllm": "trtllm-bench",
 }
 """By format, the adapter that must recognise it. A format that is not here yet is not read yet."""
 
