@@ -1,9 +1,9 @@
 """AIPerf's summary, ``profile_export_aiperf.json``, and the older form that wraps the same blocks in ``records``.
 
-A block is one metric: its unit, and statistics over requests that are in another file (`ledger.ingest.aiperf` reads it).
-The tokens of all requests over the time that they took together is the only raw sample. Two figures of one thing stand
-side by side: tokens per second and user is the mean of the requests' rates, the latency between tokens the mean of what
-these are reciprocals of. The reciprocal of a mean is not the mean of reciprocals, so neither is a fact here.
+A block is one metric: its unit, and statistics over requests that stand in another file (`ledger.ingest.aiperf`). The
+tokens of all requests over the time that they took together is the only raw sample. Two figures of one thing stand
+side by side: tokens per second and user is the mean of the requests' rates, the latency between tokens the mean of
+what these are reciprocals of. The reciprocal of a mean is not the mean of reciprocals, so neither is a fact here.
 
 Source: ``JsonExportData`` in github.com/ai-dynamo/aiperf, which keeps the form of GenAI-Perf.
 """

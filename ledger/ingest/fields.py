@@ -65,11 +65,11 @@ class Fields:
         return value
 
     def text(self, name: str) -> str:
-        """A text that is not empty."""
+        """A text that a receipt can hold: not empty, not too long, without control characters."""
         value = as_text(self.values.get(name), self.at(name))
-        if not value:
-            raise self.refusal(name, "text")
-        return value
+        if not 0 < len(value) <= _LONGEST:
+            raise self.refusal(name, f"text of 1 to {_LONGEST} characters")
+        return self.recordable({name: value})[name]
 
     def number(self, name: str) -> Fraction:
         """A number of at least 0, exactly as printed."""

