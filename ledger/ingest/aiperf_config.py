@@ -6,12 +6,11 @@ import datetime as dt
 import re
 from typing import TYPE_CHECKING
 
-from ledger.ingest.fields import flatten, limited
+from ledger.ingest.fields import Fields, flatten, limited
 from ledger.strict import format_time
 
 if TYPE_CHECKING:
     from ledger.canonical import JsonObject
-    from ledger.ingest.fields import Fields
 
 # Where the server listens and where files go is no setting, and a key or a header is for nobody to read.
 _NO_SETTING = frozenset(
@@ -30,12 +29,13 @@ def read_settings(config: Fields) -> dict[str, str]:
 
 def read_weights(config: Fields) -> JsonObject:
     """The model, where there is one: the newer form lists objects, the older one names."""
-    models = config.inner("models").values.get("items") if isinstance(config.values.get("models"), dict) else None
-    listed = models or config.inner("endpoint").values.get("model_names")
-    names = (
-        [each.get("name") if isinstance(each, dict) else each for each in listed] if isinstance(listed, list) else []
-    )
-    return {"name": names[0]} if len(names) == 1 and isinstance(names[0], str) and names[0] else {}
+    newer = isinstance(config.values.get("models"), dict)
+    holder, name = (config.inner("models"), "items") if newer else (config.inner("endpoint"), "model_names")
+    listed = holder.values.get(name)
+    if not isinstance(listed, list) or len(listed) != 1:
+        return {}
+    models = Fields(values={"0": listed[0]}, where=holder.at(name))
+    return {"name": models.inner("0").text("name") if newer else models.text("0")}
 
 
 def read_workload(config: Fields, run: Fields) -> JsonObject:

@@ -34,6 +34,7 @@ _PRINTED = re.compile(
 )
 """Names of what the tool measured. Everything else is a setting, known or not."""
 
+_TOTALS_ONLY = ("F_TOTALS_ONLY: no latency of a request can be worked out; run with --output-details",)
 _SERVER = "server_info"
 # What a server says of itself beside its arguments: what it did, where it listens, a seed that it draws anew at every
 # start, and what nobody may read.
@@ -95,7 +96,7 @@ def _read_row(run: Fields, nonfinite: tuple[str, ...], number: int) -> Row:
         weights=_weights(run),
         harness={"name": "sglang.bench_serving"},
         commit=None,
-        notes=(*_notes(run, mean, nonfinite), *(details.notes if details else _totals_notes())),
+        notes=(*_notes(run, mean, nonfinite), *(details.notes if details else _TOTALS_ONLY)),
         mean_context=True,
     )
 
@@ -105,10 +106,6 @@ def _totals(run: Fields, wall: int) -> JsonObject:
     if not tokens:
         raise MalformedError("E_NO_SAMPLES", "no token was generated", where=run.at("total_output_tokens"))
     return {"completion_tokens": [tokens], "prompt_tokens": [run.count("total_input_tokens")], "wall_ns": [wall]}
-
-
-def _totals_notes() -> tuple[str, ...]:
-    return ("F_TOTALS_ONLY: no latency of a request can be worked out; run with --output-details",)
 
 
 def _workload(run: Fields) -> JsonObject:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ledger.ingest.adapter import Row
 
 USUAL = ["F_TOTALS_ONLY", "F_TZ_MISSING"]
-GIVEN = {"started_at": {}, "zone": "+02:00"}
+GIVEN: dict[str, Any] = {"started_at": {}, "zone": "+02:00"}
 
 
 def read(summary: Any) -> Row:  # noqa: ANN401 - also what is no summary
@@ -257,6 +257,9 @@ def test_gaps_are_compared_in_their_own_unit() -> None:
         ("input_config", [], "E_FIELD", "input_config"),
         ("input_config/endpoint", "x", "E_FIELD", "input_config/endpoint"),
         ("aiperf_version", 1, "E_FIELD", "aiperf_version"),
+        ("aiperf_version", "9" * 4097, "E_FIELD", "aiperf_version"),
+        ("input_config/models/items/0", 5, "E_FIELD", "input_config/models/items/0"),
+        ("input_config/models/items/0/name", "", "E_FIELD", "input_config/models/items/0/name"),
         ("records", [], "E_FIELD", "records"),
     ],
 )

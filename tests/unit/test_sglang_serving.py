@@ -404,6 +404,8 @@ def test_details_that_are_none_are_refused_with_their_place(path: str, value: ob
         (dump(sglang_run()).replace(b"20.0", b"1e999"), "E_NONFINITE"),
         (dump(sglang_run()).replace(b"20.0", b"1e-99999999"), "E_SAMPLE"),
         (dump(sglang_run(tag="\x1b[0m")), "E_DOMAIN"),
+        (dump(sglang_run(dataset_name="\x1b[0m")), "E_DOMAIN"),
+        (dump(sglang_run(mean_itl_ms="\x1b[0m")), "E_DOMAIN"),
         (dump(sglang_run(tag=json.loads("[" * 70 + "]" * 70))), "E_DEPTH"),
         (dump(sglang_run(server_info={"a": "\x07"})), "E_DOMAIN"),
         (dump(sglang_run() | {"\u00e9": 1}), "E_DOMAIN"),
