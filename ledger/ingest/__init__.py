@@ -11,12 +11,16 @@ from typing import TYPE_CHECKING
 
 from ledger.errors import MalformedError, RefusedError
 from ledger.ingest.aiperf import Aiperf
+from ledger.ingest.aiperf_summary import AiperfSummary
 from ledger.ingest.k3_baseline import K3Baseline
 from ledger.ingest.llama_bench import LlamaBench
+from ledger.ingest.sglang_one_batch import SglangOneBatch
+from ledger.ingest.sglang_serving import SglangServing
 from ledger.ingest.tandem_block_ab import TandemBlockAb
 from ledger.ingest.tandem_forced import TandemForced
 from ledger.ingest.tandem_record import TandemRecord
 from ledger.ingest.tandem_report import TandemReport
+from ledger.ingest.trtllm_bench import TrtllmBench
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,6 +37,10 @@ ADAPTERS: Mapping[str, Adapter] = {
         TandemBlockAb(),
         TandemForced(),
         K3Baseline(),
+        AiperfSummary(),
+        SglangServing(),
+        SglangOneBatch(),
+        TrtllmBench(),
     )
 }
 

@@ -12,7 +12,7 @@ from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from ledger.canonical import NumberText, check_domain, parse_json
+from ledger.canonical import MAX_DEPTH, NonFinite, NumberText, check_domain, escape_pointer, parse_json
 from ledger.errors import MalformedError
 
 if TYPE_CHECKING:
@@ -34,6 +34,42 @@ def read_json(raw: bytes, what: str) -> Any:  # noqa: ANN401 - any JSON value
     except MalformedError as err:
         raise MalformedError(err.code, f"{what}: {err.message}", where=what + err.where) from err
     return value
+
+
+def read_json_lenient(raw: bytes, what: str) -> tuple[Any, tuple[str, ...]]:
+    """JSON of a tool that prints ``NaN`` and ``Infinity`` bare, which no JSON has: they are kept as text.
+
+    Whoever asks for such a place as a number is refused. Texts are as they stand: what of them is recorded must still
+    go through `ledger.canonical.check_domain`.
+
+    Returns:
+        The value, and a JSON pointer to each of those places (`ledger.canonical.NonFinite`), in the file's order.
+
+    Raises:
+        MalformedError: what `ledger.canonical.parse_json` raises but ``E_NONFINITE`` for those words; ``E_DEPTH``.
+    """
+    value = parse_json(raw, what=what, fractions=True, nonfinite=True)
+    return value, tuple(_find_nonfinite(value, what))
+
+
+def _find_nonfinite(value: object, what: str) -> list[str]:
+    found = []
+    stack: list[tuple[object, str, int]] = [(value, "", 0)]
+    while stack:
+        item, pointer, depth = stack.pop()
+        if depth > MAX_DEPTH:
+            raise MalformedError("E_DEPTH", f"{what}: nested deeper than {MAX_DEPTH} levels", where=what)
+        if isinstance(item, NonFinite):
+            found.append(pointer)
+        elif isinstance(item, dict):
+            stack += [(each, f"{pointer}/{escape_pointer(name)}", depth + 1) for name, each in reversed(item.items())]
+        elif isinstance(item, list):
+            stack += [
+                (each, f"{pointer}/{at}", depth + 1)
+                for at, each in reversed([*enumerate(item)])
+                if isinstance(each, dict | list | NonFinite)
+            ]
+    return found
 
 
 def as_object(value: object, where: str) -> JsonObject:
@@ -67,7 +103,7 @@ def as_text(value: object, where: str) -> str:
     Raises:
         MalformedError: ``E_FIELD``.
     """
-    if not isinstance(value, str) or isinstance(value, NumberText):
+    if not isinstance(value, str) or isinstance(value, NumberText | NonFinite):
         raise MalformedError("E_FIELD", f"expected text, found {value!r}"[:200], where=where)
     return value
 
@@ -88,8 +124,10 @@ def as_decimal(value: object, where: str) -> Decimal:
     """A number that was a number in the file, exactly as printed.
 
     Raises:
-        MalformedError: ``E_FIELD``.
+        MalformedError: ``E_FIELD``; ``E_NONFINITE`` for ``NaN`` and ``Infinity``.
     """
+    if isinstance(value, NonFinite):
+        raise MalformedError("E_NONFINITE", f"{value} is not a number that can be recorded", where=where)
     if isinstance(value, bool) or not isinstance(value, int | NumberText):
         raise MalformedError("E_FIELD", f"expected a number, found {value!r}"[:200], where=where)
     try:

@@ -10,6 +10,7 @@ from ledger.ingest import ADAPTERS, recognise
 from tests.cli.program import OK, REFUSED, UNAVAILABLE, run
 from tests.cli.samples import REAL_ROUND, RUNS, tool_words
 from tests.support.aiperf import lines, request
+from tests.support.serving import aiperf_summary, dump, one_batch, sglang_detailed, sglang_run, trtllm_report
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -100,7 +101,14 @@ def test_what_nobody_wrote_is_of_no_tool(tmp_path: Path, text: str) -> None:
 
 
 def test_every_tool_is_recognised_by_its_contents_alone() -> None:
-    samples = {"llama-bench": REAL.read_bytes(), "aiperf": lines(request())}
+    samples = {
+        "llama-bench": REAL.read_bytes(),
+        "aiperf": lines(request()),
+        "aiperf-summary": dump(aiperf_summary()),
+        "sglang-serving": dump(sglang_run(), sglang_detailed()),
+        "sglang-one-batch": dump(one_batch()),
+        "trtllm-bench": dump(trtllm_report()),
+    }
     assert samples.keys() == ADAPTERS.keys()
     for name, raw in samples.items():
         assert recognise(raw, "a file").name == name

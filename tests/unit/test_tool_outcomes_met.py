@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from ledger.scoring.facts import ArmFact as RoundFact
 
 ADAPTER_OF = {
+    "aiperf": "aiperf-summary",
     "aiperf records": "aiperf",
     "k3 baseline": "k3-baseline",
     "llama-bench csv": "llama-bench",
@@ -46,6 +47,9 @@ ADAPTER_OF = {
     "tandem forced": "tandem-forced",
     "tandem record": "tandem-record",
     "tandem report": "tandem-report",
+    "sglang one-batch": "sglang-one-batch",
+    "sglang serve": "sglang-serving",
+    "trtllm": "trtllm-bench",
 }
 """By format, the adapter that must recognise it. A format that is not here yet is not read yet."""
 

@@ -1,0 +1,71 @@
+"""What a tool printed, held against what its samples and totals give."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from ledger.errors import MalformedError
+from ledger.ingest.values import as_decimal, exponent_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ledger.ingest.fields import Fields
+
+# Tools calculate in doubles: sixteen digits, of which a few are lost.
+_NOISE = Fraction(1, 10**9)
+_APART = Fraction(2, 100)
+_COLD = 10
+
+
+def find_mismatches(source: Fields, exact: Mapping[str, Fraction], slack: Fraction = Fraction(0)) -> list[str]:
+    """A note for every figure that the tool printed otherwise.
+
+    Args:
+        source: the object that they stand in; a name with dots leads into inner objects. Absent ones are not compared.
+        exact: the figures by name, in the tool's unit.
+        slack: how far apart they may be because the tool measured another end.
+    """
+    notes = []
+    for name, value in exact.items():
+        printed = _find(source.values, name)
+        if printed is not None and differs(printed, value, slack):
+            notes.append(f"F_REPORTED_MISMATCH: {name} {str(printed)[:_SHOWN]} is not that of the samples")
+    return notes
+
+
+_SHOWN = 40
+
+
+def _find(value: object, name: str) -> object:
+    for step in name.split("."):
+        value = value.get(step) if isinstance(value, dict) else None
+    return value
+
+
+def differs(printed: object, exact: Fraction, slack: Fraction = Fraction(0)) -> bool:
+    """Whether a printed figure is another than the exact one, beyond the rounding of the print."""
+    try:
+        number = as_decimal(printed, "")
+    except MalformedError:
+        return True
+    last_digit = Fraction(10) ** exponent_of(number)
+    return abs(Fraction(number) - exact) > last_digit / 2 + abs(exact) * _NOISE + slack
+
+
+def apart(one: Fraction, other: Fraction) -> bool:
+    """Whether two figures of at least 0 are more than 2 % of the second apart."""
+    return abs(one - other) > other * _APART
+
+
+def is_cold(highest: Fraction | None, median: Fraction | None) -> bool:
+    """Whether the highest time to a first token is more than ten times the median."""
+    return highest is not None and median is not None and highest > _COLD * median
+
+
+def percentile(ordered: Sequence[int], percent: int) -> Fraction:
+    """Percentile of at least one sorted value, linearly between the two nearest ranks: what numpy prints."""
+    at = Fraction(percent * (len(ordered) - 1), 100)
+    low = int(at)
+    return ordered[low] + (ordered[min(low + 1, len(ordered) - 1)] - ordered[low]) * (at - low)
