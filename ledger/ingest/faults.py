@@ -67,7 +67,7 @@ _REFUSED = (
     ("E_ZONE", "not an offset from UTC", "such as --zone +02:00: that of the node's clock"),
     ("E_MIXED", "files or rows differ in what one round has only once", "make two rounds, or select rows with --row"),
     ("E_ROW", "the file has no row of this number", "rungbook ingest FILE shows its rows"),
-    ("E_COPIED_SAMPLES", "a row is given twice: it is one measurement", "select the rows of each arm with --row"),
+    ("E_COPIED_SAMPLES", "a row or its samples are there twice: one measurement", "give each once; select with --row"),
     # The round.
     ("E_ARM_TWICE", "an arm is listed twice", "one entry per role"),
     ("E_ARM_UNKNOWN", "a repetition or parity of an arm that the round does not list", "list the arm"),
@@ -84,6 +84,12 @@ _REFUSED = (
     ("E_GUARD_UNMEASURED", "a guard names what an arm did not measure", "measure it, or drop the guard"),
     ("E_PARITY_TWICE", "parity is given twice for one arm and depth", "once"),
     ("E_NOISE_ARMS", "a noise round with two codes or settings", "run one code in both arms"),
+    # The round, before it is signed.
+    ("E_NEG_INTERVAL", "a gap between two pieces of an answer is below 0", "measure again with one monotonic clock"),
+    ("E_ITL_SUM", "first token and gaps take longer than the request", "the first gap is that after the first token"),
+    ("E_TOKEN_COUNT", "counts of the same tokens differ by more than 1 %", "reasoning is part of the answer's tokens"),
+    ("E_DEPTH_NOT_REACHED", "fewer tokens in the cache than the context says", "fill the context, do not skip to it"),
+    ("E_QUANT_MISMATCH", "the weights have other bits than their label", "name the quantisation that the file holds"),
 )
 _FLAGGED = (
     ("F_N1", "one sample, of which no deviation is known", "repeat it: one repetition is not a measurement"),
@@ -94,6 +100,25 @@ _FLAGGED = (
     ("F_CHUNKED", "answers came in another number of pieces than tokens", "never read gaps between pieces as tokens"),
     ("F_RETOKENIZED", "server and client count other tokens", "the server's count is taken where there is one"),
     ("F_CONTEXT_NEAR", "a mean context within 2 % of the slot's is sealed as the slot's", "none; records keep lengths"),
+    (
+        "F_EMPTY_OUTPUT",
+        "a request was called a success and gave no token: it failed",
+        "find out why the stream was empty",
+    ),
+    ("F_REQUESTS_FAILED", "requests failed; figures are of the others", "a server that refuses work is not faster"),
+    ("F_NOT_STREAMED", "an answer came in one piece: it has no decode rate", "stream the answers"),
+    ("F_REPEATED_PROMPT", "prompts came again in one repetition", "a cache may have known them: use each once"),
+    ("F_DEPTH_UNPROVEN", "nothing shows that the context was filled", "record the tokens that were in the cache"),
+    (
+        "F_COLD_FIRST",
+        "the first repetition or sample is far worse than all others",
+        "warm up, and mark what is warm-up",
+    ),
+    ("F_DRIFT", "values go one way in the order of time", "cool down, and let the arms take turns"),
+    ("F_PLAUSIBILITY", "the rate needs more than the memory's bandwidth", "a reviewer must find out why"),
+    ("F_FORMULA", "a printed figure is by another formula, more than 2 % apart", "compare only what one formula gave"),
+    ("F_PERCENTILE_METHOD", "a printed percentile is none of the samples", "the ledger's is the nearest rank"),
+    ("F_PEAK_LT_MEAN", "a printed maximum is below the mean", "none: it counts whole seconds, and is never compared"),
     ("F_CONTEXT_PARTIAL", "not every request has the length of its prompt", "the context is the mean of the others"),
 )
 

@@ -129,7 +129,7 @@ def test_the_same_files_again_are_the_same_round(desk: Desk) -> None:
 def test_other_files_or_options_are_another_round(desk: Desk) -> None:
     append(desk, *tool_words(*PAIR))
     append(desk, *tool_words(*REAL_ROUND[2:4]))
-    append(desk, *tool_words(*PAIR, slot=slot_text(quant="F16")))
+    append(desk, *tool_words(*PAIR, slot=slot_text(quant="mixed")))
     assert desk.size == 6
 
 

@@ -14,7 +14,7 @@ PACKAGE = Path(sys.modules["ledger"].__path__[0])
 TESTS = Path(__file__).resolve().parents[1]
 # Codes of tools' files and of rounds; foreign logs have a table of their own, from which the catalogue takes theirs.
 SOURCES = [
-    *(path for path in (PACKAGE / "ingest").glob("*.py") if not path.name.startswith(("sparkinfer", "tdx", "faults"))),
+    *(path for path in (PACKAGE / "ingest").rglob("*.py") if not path.name.startswith(("sparkinfer", "tdx", "faults"))),
     PACKAGE / "round.py",
 ]
 READERS = ["E_UTF8", "E_JSON", "E_DUPLICATE_KEY", "E_NONFINITE", "E_FRACTION", "E_DEPTH", "E_SIZE", "E_LFS_POINTER"]
