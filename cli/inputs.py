@@ -15,6 +15,7 @@ from ledger.errors import MalformedError, RefusedError
 from ledger.ingest import find_adapter, recognise
 from ledger.ingest.adapter import Adapter
 from ledger.ingest.build import build_round
+from ledger.ingest.checks import examine_round
 from ledger.ingest.companions import Reading, read_whole
 from ledger.ingest.options import SLOT_AXES, RoundOptions
 from ledger.ingest.run import Run
@@ -93,26 +94,30 @@ def read_rounds(files: Sequence[Path], options: ToolOptions, config: Config) -> 
         )
     if not files:
         raise RefusedError("E_NO_INPUT", "give round JSON files, or --from TOOL with --arm ROLE=FILE")
-    return [_read_round(path) for path in files], []
+    read = [_read_round(path) for path in files]
+    return [body for body, _ in read], [note for _, notes in read for note in notes]
 
 
-def _read_round(path: Path) -> JsonObject:
+def _read_round(path: Path) -> tuple[JsonObject, list[str]]:
     body = parse_json(read_input(path), what=str(path))
-    _check_round(body, str(path))
-    return dict(body)
+    notes = _check_round(body, str(path), [])
+    return dict(body), [f"{path}: {note}" for note in notes]
 
 
-def _check_round(body: object, what: str) -> None:
+def _check_round(body: JsonObject, what: str, said: Sequence[str]) -> list[str]:
     """Check a round before it is signed.
+
+    Returns:
+        What deserves a look and is not in `said`.
 
     Raises:
         MalformedError: ``E_SCHEMA`` or ``E_DOMAIN``.
-        RefusedError: see `ledger.kinds.check_body`.
+        RefusedError: see `ledger.kinds.check_body` and `ledger.ingest.checks.examine_round`.
     """
     try:
         validate("round-input", body)
-        if isinstance(body, dict):
-            check_body("round", body)
+        check_body("round", body)
+        return examine_round(body, said)
     except (MalformedError, RefusedError) as err:
         raise type(err)(err.code, err.message, where=f"{what} {err.where}".strip()) from err
 
@@ -150,8 +155,7 @@ def _build_from_tool(files: Sequence[Path], options: ToolOptions, config: Config
             parity=read_parity_files(options.parity, roles),
         ),
     )
-    _check_round(built.body, "round")
-    return built.body, built.notes
+    return built.body, [*built.notes, *_check_round(built.body, "round", built.notes)]
 
 
 def _read_run(role: str, name: str, raw: bytes, adapter: Adapter) -> Run:

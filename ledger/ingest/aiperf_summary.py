@@ -151,7 +151,7 @@ def _notes(document: Fields, blocks: Fields, answered: int, failed: int, *, loca
     cached = _statistic(blocks, "usage_prompt_cache_read_tokens")
     found = {
         "F_TOTALS_ONLY: no latency of a request can be worked out; its records are profile_export.jsonl": True,
-        f"F_SOME_FAILED: {failed} of {failed + answered} requests failed": failed > 0,
+        f"F_REQUESTS_FAILED: {failed} of {failed + answered} requests failed": failed > 0,
         "F_CANCELLED: the run was cancelled before its end": document.values.get("was_cancelled") is True,
         "F_TZ_MISSING: start_time is a local time without a zone": local,
         "F_COLD_FIRST: the highest time to a first token is more than ten times the median": is_cold(

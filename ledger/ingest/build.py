@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ledger import canonical
 from ledger.errors import RefusedError
+from ledger.ingest.checks.requests import fail_empty_answers
 from ledger.ingest.companions import attachment_name
 from ledger.ingest.faults import Fault, read_note
 from ledger.ingest.options import RoundOptions, read_slot, require_given, settle_starts
@@ -69,7 +70,7 @@ def build_round(runs: Sequence[Run], options: RoundOptions) -> BuiltRound:
         "weights": {"sha256": options.weights} | _same(rows, lambda row: row.weights, "the weights"),
         "harness": {"sha256": options.harness} | _same(rows, lambda row: row.harness, "the tool's version"),
         "arms": [_arm(role, [run for run in runs if run.role == role], options) for role in roles],
-        "reps": [_rep(run, row, order) for order, run in enumerate(runs) for row in run.rows],
+        "reps": [fail_empty_answers(_rep(run, row, order)) for order, run in enumerate(runs) for row in run.rows],
         "guards": _guards(rows, slot),
         "reported": [
             {"source": _source(run, row), "values": row.reported} for run in runs for row in run.rows if row.reported

@@ -156,7 +156,7 @@ def _columns(requests: Sequence[_Request]) -> JsonObject:
 
 def _notes(run: Fields, requests: Sequence[_Request], answered: Sequence[_Request]) -> list[str]:
     failed = len(requests) - len(answered)
-    notes = [f"F_SOME_FAILED: {failed} of {len(requests)} requests failed"] if failed else []
+    notes = [f"F_REQUESTS_FAILED: {failed} of {len(requests)} requests failed"] if failed else []
     pieces = sum(each.gaps + 1 != each.completion_tokens for each in answered)
     accepted = printed_number(run.values.get("accept_length"))
     if pieces:

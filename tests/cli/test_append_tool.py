@@ -136,7 +136,7 @@ def test_other_files_or_options_are_another_round(desk: Desk) -> None:
 
 def test_one_measurement_is_no_second_round_under_another_name(desk: Desk) -> None:
     append(desk, *tool_words(*PAIR))
-    for words in ([*tool_words(*PAIR, slot=slot_text(quant="F16"))], [*tool_words(*PAIR), "--round", "again"]):
+    for words in ([*tool_words(*PAIR, slot=slot_text(quant="mixed"))], [*tool_words(*PAIR), "--round", "again"]):
         assert append(desk, *words, status=REFUSED).code() == "E_COPIED_SAMPLES"
     assert desk.size == 4
 

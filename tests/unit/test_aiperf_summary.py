@@ -159,7 +159,7 @@ def test_C21_the_formulas_of_a_stranger_are_flagged() -> None:  # noqa: N802 - n
         ("osl_mismatch_diff_pct__avg", 2, 2.01, "F_OUTPUT_LENGTH"),
         ("inter_chunk_latency__count", 2000, 1999, "F_CHUNKED"),
         ("was_cancelled", False, True, "F_CANCELLED"),
-        ("error_summary", [], [{"count": 1}], "F_SOME_FAILED"),
+        ("error_summary", [], [{"count": 1}], "F_REQUESTS_FAILED"),
     ],
 )
 def test_what_deserves_a_look_is_a_flag(path: str, nearly: object, over: object, code: str) -> None:
@@ -175,9 +175,9 @@ def test_tokens_out_of_a_cache_are_a_flag(tokens: float, flagged: bool) -> None:
 
 def test_failed_requests_are_counted_by_kind_and_as_a_metric() -> None:
     kinds = [{"error_details": {"code": 429}, "count": 2}, {"error_details": {"code": 503}, "count": 3}]
-    assert "F_SOME_FAILED: 5 of 25 requests failed" in read_edited(error_summary=kinds).notes
+    assert "F_REQUESTS_FAILED: 5 of 25 requests failed" in read_edited(error_summary=kinds).notes
     counted = aiperf_summary() | {"error_request_count": {"unit": "requests", "avg": 6.0}, "error_summary": None}
-    assert "F_SOME_FAILED: 6 of 26 requests failed" in read(counted).notes
+    assert "F_REQUESTS_FAILED: 6 of 26 requests failed" in read(counted).notes
 
 
 @pytest.mark.parametrize("count", [..., None, {"unit": "requests", "avg": 0.0}])

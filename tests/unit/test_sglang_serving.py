@@ -269,7 +269,7 @@ def test_failed_requests_are_kept_and_are_no_fact() -> None:
     assert row.records["ok"] == [True, False, True]
     assert row.records["error"] == [None, "\ufffd[31mno room\n", None]
     assert row.records["ttft_ns"] == [100_000_000, None, 100_000_000]
-    assert (row.context, row.notes) == (500, ("F_SOME_FAILED: 1 of 3 requests failed",))
+    assert (row.context, row.notes) == (500, ("F_REQUESTS_FAILED: 1 of 3 requests failed",))
     decode, _ = facts(dump(line), "decode_tok_s", 500)
     assert [len(rep.ratios) for rep in decode.reps] == [2]
 
@@ -279,7 +279,7 @@ def test_an_answer_without_a_token_is_none() -> None:
     (row,) = READ(dump(line), "run")
     assert row.records["error"] == [None, "an answer without a token"]
     assert row.notes == (
-        "F_SOME_FAILED: 1 of 2 requests failed",
+        "F_REQUESTS_FAILED: 1 of 2 requests failed",
         *(
             f"F_REPORTED_MISMATCH: {name} is not that of the samples"
             for name in ("completed 2", "total_output_tokens 10", "total_input_tokens 1000")

@@ -1,0 +1,225 @@
+"""Figures that tools print of a run, worked out from its records, and what else the same name is used for.
+
+An expectation has the figure as the ledger works it out, and other readings that people really print. A printed figure
+that is one of these others can be explained; it is still not the ledger's.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import partial
+from typing import TYPE_CHECKING
+
+from ledger.ingest.checks.records import rows, succeeded
+from ledger.metrics import NS_PER_MS, NS_PER_S
+from ledger.scoring.facts import median
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from ledger.canonical import JsonObject
+
+FORMULA, PERCENTILE = "F_FORMULA", "F_PERCENTILE_METHOD"
+_SERIES = re.compile(r"(mean|avg|median|p[1-9][0-9])_(ttft|e2el?|e2e_latency|tpot)_ms", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """Another reading of a name.
+
+    Attributes:
+        value: the figure by it.
+        hint: what it is.
+        code: note for a figure that is this one: another honest method, or a mismatch.
+    """
+
+    value: Fraction
+    hint: str
+    code: str = "F_REPORTED_MISMATCH"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expectation:
+    """What a printed figure should be.
+
+    Attributes:
+        value: as the ledger works it out.
+        others: other readings, in the order in which they are thought of.
+        per_device: the figure is this over a number of devices.
+    """
+
+    value: Fraction
+    others: Sequence[Reading] = field(default_factory=list)
+    per_device: Fraction | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """A repetition in totals.
+
+    Attributes:
+        rep: the repetition.
+        gpus: devices of the node; none when the round does not say.
+        seconds: its duration.
+        prompt: tokens of prompts that count.
+        completion: tokens of answers that count.
+        counted: requests that count.
+        total: all requests.
+    """
+
+    rep: JsonObject
+    gpus: int | None
+    seconds: Fraction
+    prompt: int
+    completion: int
+    counted: int
+    total: int
+
+
+def read_run(rep: JsonObject, gpus: int | None) -> Run:
+    """Totals of a repetition. Its duration is that of its records where these are whole runs."""
+    walls = [wall for _, wall in rows(rep, "wall_ns")] if "output_tok_s" in rep["metrics"] else []
+    counted = succeeded(rep)
+    return Run(
+        rep=rep,
+        gpus=gpus or None,
+        seconds=Fraction(sum(walls) or rep["wall_ns"], NS_PER_S),
+        prompt=sum(tokens for _, tokens in rows(rep, "prompt_tokens")),
+        completion=sum(tokens for _, tokens in rows(rep, "completion_tokens")),
+        counted=sum(counted),
+        total=len(counted),
+    )
+
+
+def expect(name: str, run: Run) -> Expectation | None:
+    """What a figure of a common name should be; none when the name is not known or the records cannot tell."""
+    found = _SERIES.fullmatch(name)
+    if found:
+        return _expect_series(found[1], found[2], run)
+    make = _TOTALS.get(name)
+    return make(run) if make else None
+
+
+def output_rate(run: Run) -> Fraction | None:
+    """Tokens of answers in a second of the run."""
+    return run.completion / run.seconds if run.completion else None
+
+
+# Totals over the duration.
+
+
+def _output(run: Run) -> Expectation | None:
+    rate = output_rate(run)
+    if rate is None:
+        return None
+    both = Reading(value=(run.prompt + run.completion) / run.seconds, hint="matches (in+out)/duration")
+    return Expectation(value=rate, others=[both])
+
+
+def _total(run: Run) -> Expectation | None:
+    if not run.completion or not run.prompt:
+        return None
+    alone = Reading(value=run.completion / run.seconds, hint="matches out/duration")
+    return Expectation(value=(run.prompt + run.completion) / run.seconds, others=[alone])
+
+
+def _per_device(run: Run) -> Expectation | None:
+    rate = output_rate(run)
+    return None if rate is None or run.gpus is None else Expectation(value=rate / run.gpus, per_device=rate)
+
+
+def _requests(run: Run) -> Expectation | None:
+    if "output_tok_s" in run.rep["metrics"]:
+        return None  # its records are whole runs
+    every = Reading(value=run.total / run.seconds, hint="matches all requests, failed ones too")
+    return Expectation(value=run.counted / run.seconds, others=[every])
+
+
+def _per_user(run: Run) -> Expectation | None:
+    """Two honest formulas: the mean of the requests' rates, and the rate of their mean gap."""
+    cells = list(rows(run.rep, "completion_tokens", "ttft_ns", "e2e_ns"))
+    gaps = [Fraction(end - first, tokens - 1) for _, tokens, first, end in cells if tokens > 1 and end > first]
+    if not gaps:
+        return None
+    rates = [NS_PER_S / gap for gap in gaps]
+    tokens, spent = sum(each[1] - 1 for each in cells), sum(each[3] - each[2] for each in cells)
+    return Expectation(
+        value=_mean(rates),
+        others=[
+            Reading(value=NS_PER_S / _mean(gaps), hint="is the rate of the mean gap", code=FORMULA),
+            Reading(value=Fraction(tokens * NS_PER_S, spent), hint="is the rate of all gaps together", code=FORMULA),
+            Reading(value=median(rates), hint="is the median of the rates", code=FORMULA),
+        ],
+    )
+
+
+_TOTALS: Mapping[str, Callable[[Run], Expectation | None]] = {
+    "output_tok_s": _output,
+    "output_throughput": _output,
+    "output_tokens_per_s": _output,
+    "total_tok_s": _total,
+    "total_token_throughput": _total,
+    "tok_s_per_gpu": _per_device,
+    "output_tok_s_per_gpu": _per_device,
+    "request_throughput": _requests,
+    "requests_per_s": _requests,
+    "req_s": _requests,
+    "decode_tok_s": _per_user,
+    "mean_decode_tok_s": _per_user,
+    "output_tok_s_per_user": _per_user,
+    "output_token_throughput_per_user": _per_user,
+}
+"""By the name that tools print."""
+
+
+# Statistics of one time of the requests.
+
+
+def _expect_series(statistic: str, time: str, run: Run) -> Expectation | None:
+    counted, every = (_times(time, run.rep, failed=failed) for failed in (False, True))
+    if not counted:
+        return None
+    value = _statistic(statistic)
+    others = []
+    if statistic not in _STATISTICS:
+        between = interpolated(counted, int(statistic[1:]))
+        others.append(Reading(value=between, hint="lies between two samples", code=PERCENTILE))
+    if len(every) > len(counted):
+        others.append(Reading(value=value(every), hint="matches all requests, failed ones too"))
+    return Expectation(value=value(counted), others=others)
+
+
+def _statistic(name: str) -> Callable[[Sequence[Fraction]], Fraction]:
+    return _STATISTICS[name] if name in _STATISTICS else partial(nearest_rank, percent=int(name[1:]))
+
+
+def _times(time: str, rep: JsonObject, *, failed: bool) -> list[Fraction]:
+    """Times in ms. Of requests that failed 0 is a time as well: that is what tools average."""
+    if time == "tpot":
+        cells = rows(rep, "completion_tokens", "ttft_ns", "e2e_ns", failed=failed)
+        return [Fraction(end - first, (count - 1) * NS_PER_MS) for _, count, first, end in cells if count > 1]
+    column = "ttft_ns" if time == "ttft" else "e2e_ns"
+    return [Fraction(each, NS_PER_MS) for _, each in rows(rep, column, failed=failed) if failed or each]
+
+
+def _mean(values: Sequence[Fraction]) -> Fraction:
+    return sum(values, Fraction(0)) / len(values)
+
+
+def nearest_rank(values: Sequence[Fraction], percent: int) -> Fraction:
+    """The smallest value that at least so many percent of all do not exceed."""
+    return sorted(values)[-(-percent * len(values) // 100) - 1]
+
+
+def interpolated(values: Sequence[Fraction], percent: int) -> Fraction:
+    """The value so far along the line through all, which is mostly none of them."""
+    ordered = sorted(values)
+    place = Fraction(percent * (len(ordered) - 1), 100)
+    below = ordered[int(place)]
+    above = ordered[min(int(place) + 1, len(ordered) - 1)]
+    return below + (above - below) * (place - int(place))
+
+
+_STATISTICS: Mapping[str, Callable[[Sequence[Fraction]], Fraction]] = {"mean": _mean, "avg": _mean, "median": median}

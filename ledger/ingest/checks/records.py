@@ -1,0 +1,54 @@
+"""Records of a repetition, row by row: only those that succeeded and in which everything asked for was observed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ledger.canonical import JsonObject
+
+EMPTY_ANSWER = "the answer has no token"
+"""Why a request failed that its server called a success."""
+
+_OF_PROMPTS = {"prefill_tok_s"}
+
+
+def measured(body: JsonObject) -> Iterator[tuple[int, JsonObject]]:
+    """Position and contents of every repetition but warm-up."""
+    return ((at, rep) for at, rep in enumerate(body["reps"]) if not rep["warmup"])
+
+
+def length(records: JsonObject) -> int:
+    """Number of records."""
+    return len(next(iter(records.values())))
+
+
+def succeeded(rep: JsonObject) -> list[bool]:
+    """By record: whether it counts. An answer without a token is no success, whatever the server called it."""
+    records = rep["records"]
+    empty = set(empty_answers(rep))
+    oks = records.get("ok") or [True] * length(records)
+    return [ok and at not in empty for at, ok in enumerate(oks)]
+
+
+def empty_answers(rep: JsonObject) -> list[int]:
+    """Positions of requests that were called successes and were asked for tokens, and gave none."""
+    records, workload = rep["records"], rep.get("workload") or {}
+    if workload.get("gen_tokens") == 0 or {*rep["metrics"]} <= _OF_PROMPTS:
+        return []
+    oks = records.get("ok") or [True] * length(records)
+    tokens = records.get("completion_tokens") or [None] * length(records)
+    return [at for at, (ok, count) in enumerate(zip(oks, tokens, strict=True)) if ok and count == 0]
+
+
+def rows(rep: JsonObject, *names: str, failed: bool = False) -> Iterator[tuple[Any, ...]]:
+    """Position and cells of every record that has all of these columns; of failed ones too, if asked for."""
+    records = rep["records"]
+    if all(name in records for name in names):
+        counts = [True] * length(records) if failed else succeeded(rep)
+        columns = [records[name] for name in names]
+        for at, (counted, *cells) in enumerate(zip(counts, *columns, strict=True)):
+            if counted and None not in cells:
+                yield at, *cells

@@ -1,0 +1,74 @@
+"""What a tool printed of a run, held against its records. It is compared, and never used."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from ledger.ingest.checks.figures import Expectation, expect, output_rate, read_run
+from ledger.ingest.checks.notes import Note
+from ledger.ingest.checks.printed import printed_values
+from ledger.scoring.facts import reading_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ledger.canonical import JsonObject
+    from ledger.ingest.checks.figures import Reading
+    from ledger.ingest.checks.printed import Printed
+
+_PEAKS = ("max_output_tok_s", "max_output_tokens_per_s", "peak_output_tok_s")
+# Tools divide by a duration that they print in fewer digits than they used.
+_TOLERANCE = Fraction(1, 1000)
+# Two honest methods this near to each other are one for all who read them.
+_METHODS_APART = Fraction(2, 100)
+_MOST_DEVICES = 4096
+
+
+def note_reported(body: JsonObject) -> Iterator[Note]:
+    """Printed figures that are not those of the records, with what they are, if that can be told."""
+    gpus = body["environment"].get("gpus")
+    for printed in printed_values(body):
+        number = printed.number()
+        if number is None:
+            continue
+        run = read_run(printed.rep, gpus)
+        mean = output_rate(run) if printed.name in _PEAKS else None
+        if mean is not None and number < mean and not _agrees(number, mean, printed):
+            yield Note(
+                "F_PEAK_LT_MEAN",
+                f"{printed.name} {printed.value} is below the mean of {reading_text(mean)}: a count of whole seconds",
+                printed.where,
+                printed.at,
+            )
+        expectation = expect(printed.name, run)
+        if expectation is not None and not _agrees(number, expectation.value, printed):
+            note = _explain(number, expectation, printed, gpus)
+            if note is not None:
+                yield note
+
+
+def _agrees(number: Fraction, exact: Fraction, printed: Printed) -> bool:
+    """Whether a printed number is a figure, rounded as it was printed or a little off for a rounded duration."""
+    apart = abs(number - exact)
+    return apart <= exact * _TOLERANCE or 2 * apart < printed.step()
+
+
+def _explain(number: Fraction, expectation: Expectation, printed: Printed, gpus: int | None) -> Note | None:
+    found = next((each for each in expectation.others if _agrees(number, each.value, printed)), None)
+    code, value = (found.code if found else "F_REPORTED_MISMATCH"), expectation.value
+    if found and code != "F_REPORTED_MISMATCH" and abs(found.value - value) <= value * _METHODS_APART:
+        return None
+    hint = _hint(number, expectation, found, printed, gpus)
+    text = f"{printed.name} {printed.value} is not {reading_text(value)}, which the records give{hint}"
+    return Note(code, text, printed.where, printed.at)
+
+
+def _hint(number: Fraction, expectation: Expectation, found: Reading | None, printed: Printed, gpus: int | None) -> str:
+    if found:
+        return f"; it {found.hint}"
+    if expectation.per_device is not None and number > 0:
+        devices = round(expectation.per_device / number)
+        if 0 < devices <= _MOST_DEVICES and _agrees(number, expectation.per_device / devices, printed):
+            return f"; it matches n={devices} GPUs, the round has {gpus}"
+    return ""

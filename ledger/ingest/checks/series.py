@@ -1,0 +1,113 @@
+"""Repetitions in the order of time: a first one that was cold, and values that go one way."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from fractions import Fraction
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from ledger.ingest.checks.notes import Note
+from ledger.scoring.facts import ArmFact, RepFact, reading_text, round_facts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ledger.canonical import JsonObject
+
+_FEWEST_FOR_DRIFT = 5
+# Square of the quantile of the normal distribution that chance exceeds once in a hundred (2.3263).
+_RARE = Fraction(54119, 10000)
+_FEWEST_FOR_COLD = 3
+_COLD = Fraction(11, 10)
+
+
+def note_series(body: JsonObject) -> Iterator[Note]:
+    """Cold first repetitions and samples, and drift. Nothing is ever left out for it."""
+    facts = round_facts(body)
+    warm = {rep["arm"] for rep in body["reps"] if rep["warmup"]}
+    for fact in facts:
+        yield from _note_cold(fact, warmed=fact.arm in warm)
+    series: dict[tuple[str, int], list[tuple[RepFact, str]]] = defaultdict(list)
+    for fact in facts:
+        series[fact.metric.name, fact.context] += [(rep, fact.arm) for rep in fact.reps]
+    for (metric, context), reps in series.items():
+        yield from _note_drift(f"{metric} at context {context}", sorted(reps, key=lambda item: item[0].entry))
+
+
+# Cold.
+
+
+def _note_cold(fact: ArmFact, *, warmed: bool) -> Iterator[Note]:
+    advice = "" if warmed else "; no repetition is marked as warm-up"
+    name, lower = f"{fact.metric.name} of {fact.arm}", fact.metric.better == "lower"
+    times = [rep.median for rep in fact.reps]
+    if is_cold(times, lower=lower):
+        entry = fact.reps[0].entry
+        yield Note("F_COLD_FIRST", _cold_text(name, "repetition", times) + advice, f"/reps/{entry}", entry)
+    if "wall_ns" in fact.metric.columns:  # samples of one thing, one after the other; requests are of many lengths
+        for rep in fact.reps:
+            if is_cold(rep.values, lower=lower):
+                text = _cold_text(name, "sample", rep.values)
+                yield Note("F_COLD_FIRST", text + advice, f"/reps/{rep.entry}/records", rep.entry)
+
+
+def is_cold(values: Sequence[Fraction], *, lower: bool) -> bool:
+    """Whether the first value is apart from all others: by a tenth of the worst, and by more than all they differ."""
+    if len(values) < _FEWEST_FOR_COLD:
+        return False
+    first, others = values[0], values[1:]
+    best, worst = (min(others), max(others)) if lower else (max(others), min(others))
+    apart = first > worst * _COLD if lower else first * _COLD < worst
+    return apart and abs(first - worst) > abs(worst - best)
+
+
+def _cold_text(name: str, what: str, values: Sequence[Fraction]) -> str:
+    shown = [reading_text(value) for value in (values[0], min(values[1:]), max(values[1:]))]
+    return f"the first {what} gives {shown[0]} for {name}, the others {shown[1]} to {shown[2]}"
+
+
+# Drift.
+
+
+def _note_drift(name: str, reps: Sequence[tuple[RepFact, str]]) -> Iterator[Note]:
+    values = [rep.median for rep, _ in reps]
+    rising, falling = count_pairs(values)
+    if not drifts(values):
+        return
+    arms = [arm for _, arm in reps]
+    turns = 1 + sum(one != other for one, other in pairwise(arms))
+    mixed_up = 1 < len({*arms}) == turns
+    advice = "; each arm ran in one go, so that arm and time cannot be told apart: let the arms take turns"
+    way = "rises" if rising > falling else "falls"
+    yield Note(
+        "F_DRIFT",
+        f"{name} {way} with time in {max(rising, falling)} of {len(values) * (len(values) - 1) // 2} pairs of "
+        f"{len(values)} repetitions, from {reading_text(values[0])} to {reading_text(values[-1])}"
+        + (advice if mixed_up else ""),
+        "/reps",
+    )
+
+
+def count_pairs(values: Sequence[Fraction]) -> tuple[int, int]:
+    """Pairs of values of which the later is higher, and of which it is lower."""
+    ordered: list[Fraction] = []
+    rising = falling = 0
+    for value in values:
+        place = bisect_left(ordered, value)
+        rising += place
+        falling += len(ordered) - bisect_right(ordered, value)
+        ordered.insert(place, value)
+    return rising, falling
+
+
+def drifts(values: Sequence[Fraction]) -> bool:
+    """Whether chance would order values like this in one direction less than once in a hundred times.
+
+    Kendall's test for a trend: rising less falling pairs of n values have a variance of n (n - 1) (2n + 5) / 18, and
+    are near enough to normal from five values on; fewer cannot be that rare.
+    """
+    count = len(values)
+    rising, falling = count_pairs(values)
+    return count >= _FEWEST_FOR_DRIFT and 18 * (rising - falling) ** 2 > _RARE * count * (count - 1) * (2 * count + 5)

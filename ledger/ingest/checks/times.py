@@ -1,0 +1,102 @@
+"""Times of a stream: what no clock can have measured, and what is no time of a token."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from ledger.errors import RefusedError
+from ledger.ingest.checks.notes import Note
+from ledger.ingest.checks.records import measured, rows
+from ledger.metrics import NS_PER_MS, NS_PER_S
+from ledger.scoring.facts import reading_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ledger.canonical import JsonObject
+
+# Gaps are taken one by one and rounded one by one.
+_SUM_TOLERANCE = Fraction(2, 100)
+
+
+def check_times(body: JsonObject) -> None:
+    """Refuse gaps that go backwards, or that take longer than the request did.
+
+    Raises:
+        RefusedError: ``E_NEG_INTERVAL`` or ``E_ITL_SUM``, naming the record.
+    """
+    for at, rep in enumerate(body["reps"]):
+        for record, gaps in rows(rep, "itl_ns", failed=True):
+            for number, gap in enumerate(gaps):
+                if gap < 0:
+                    raise RefusedError(
+                        "E_NEG_INTERVAL",
+                        f"{gap} ns between two pieces: two clocks, or one that was set meanwhile",
+                        where=f"/reps/{at}/records/itl_ns/{record}/{number}",
+                    )
+        _check_sums(rep, f"/reps/{at}/records/itl_ns")
+
+
+def _check_sums(rep: JsonObject, where: str) -> None:
+    """Gaps may add up to less than the rest of the request, which ends when the connection does; never to more."""
+    for record, gaps, first, end in rows(rep, "itl_ns", "ttft_ns", "e2e_ns"):
+        total = first + sum(gaps)
+        if total > end + max(end * _SUM_TOLERANCE, NS_PER_MS):
+            inside = bool(gaps) and gaps[0] == first
+            hint = "; the first gap is the time to the first token, which is no gap" if inside else ""
+            raise RefusedError(
+                "E_ITL_SUM",
+                f"first token and gaps make {total} ns, the request took {end} ns{hint}",
+                where=f"{where}/{record}",
+            )
+
+
+def note_times(body: JsonObject) -> Iterator[Note]:
+    """Answers that came at once, and answers in another number of pieces than they have tokens."""
+    for at, rep in measured(body):
+        whole = [
+            record for record, first, end in rows(rep, "ttft_ns", "e2e_ns") if first == end and _is_long(rep, record)
+        ]
+        if whole:
+            yield Note(
+                "F_NOT_STREAMED",
+                f"{len(whole)} answers came in one piece at the end: they have no decode rate",
+                f"/reps/{at}/records/ttft_ns/{whole[0]}",
+                at,
+            )
+        pieces = _pieces(rep)
+        if pieces:
+            record, chunks, tokens = pieces[0]
+            yield Note(
+                "F_CHUNKED",
+                f"{len(pieces)} answers came in another number of pieces than they have tokens, the first of them "
+                f"{tokens} tokens in {chunks} pieces{_time_per_token(rep, record)}",
+                f"/reps/{at}/records",
+                at,
+            )
+
+
+def _is_long(rep: JsonObject, record: int) -> bool:
+    """Whether the answer has more than one token, or an unknown number: a single token is its own end."""
+    tokens = rep["records"].get("completion_tokens")
+    return tokens is None or tokens[record] != 1
+
+
+def _pieces(rep: JsonObject) -> list[tuple[int, int, int]]:
+    """Record, pieces and tokens of every answer in which they differ. Gaps are one fewer than pieces."""
+    if "chunks" in rep["records"]:
+        found = [(record, chunks, tokens) for record, chunks, tokens in rows(rep, "chunks", "completion_tokens")]
+    else:
+        found = [(record, len(gaps) + 1, tokens) for record, gaps, tokens in rows(rep, "itl_ns", "completion_tokens")]
+    return [each for each in found if each[1] != each[2]]
+
+
+def _time_per_token(rep: JsonObject, record: int) -> str:
+    """Time per token of one answer from its totals, which pieces do not change."""
+    for at, first, end, tokens in rows(rep, "ttft_ns", "e2e_ns", "completion_tokens"):
+        if at == record and tokens > 1 and end > first:
+            per_token = reading_text(Fraction(end - first, (tokens - 1) * NS_PER_MS))
+            rate = reading_text(Fraction((tokens - 1) * NS_PER_S, end - first))
+            return f": {per_token} ms a token, {rate} tok/s"
+    return ""
