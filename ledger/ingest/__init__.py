@@ -12,13 +12,18 @@ from typing import TYPE_CHECKING
 from ledger.errors import MalformedError, RefusedError
 from ledger.ingest.aiperf import Aiperf
 from ledger.ingest.llama_bench import LlamaBench
+from ledger.ingest.vllm_latency import VllmLatency
+from ledger.ingest.vllm_serve import VllmServe
+from ledger.ingest.vllm_throughput import VllmThroughput
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ledger.ingest.adapter import Adapter
 
-ADAPTERS: Mapping[str, Adapter] = {adapter.name: adapter for adapter in (LlamaBench(), Aiperf())}
+ADAPTERS: Mapping[str, Adapter] = {
+    adapter.name: adapter for adapter in (LlamaBench(), Aiperf(), VllmServe(), VllmLatency(), VllmThroughput())
+}
 
 
 def find_adapter(name: str) -> Adapter:

@@ -58,6 +58,13 @@ _REFUSED = (
     ("E_EMPTY_RESULTS", "there is a place for results, and none is in it", "look at the tool's own log"),
     ("E_ALL_FAILED", "no request succeeded", "seal an incident, not a round"),
     ("E_SAMPLE", "a sample is not a duration", "give the tool's untouched output"),
+    ("E_NEG_INTERVAL", "an interval below 0: a clock was set while it ran", "measure again with a steady clock"),
+    (
+        "E_ITL_SUM",
+        "gaps between pieces that do not fit into the answer",
+        "keep the time to the first token out of them",
+    ),
+    ("E_REQUEST_COUNT", "the counts of a file contradict each other or its requests", "give the untouched output"),
     ("E_WORKLOAD", "nothing was asked for: no prompt and no generation", "measure something"),
     # From files to a round.
     ("E_ARM", "there is no such role of an arm", "main, candidate or reference"),
@@ -94,6 +101,19 @@ _FLAGGED = (
     ("F_CHUNKED", "answers came in another number of pieces than tokens", "never read gaps between pieces as tokens"),
     ("F_RETOKENIZED", "server and client count other tokens", "the server's count is taken where there is one"),
     ("F_CONTEXT_NEAR", "a mean context within 2 % of the slot's is sealed as the slot's", "none; records keep lengths"),
+    ("F_CONTEXT_DECLARED", "the settings name a context that was not measured", "seal it at the measured one"),
+    ("F_TOTALS_ONLY", "totals of a run without its requests", "run the tool with its details on"),
+    ("F_TZ_MISSING", "a local time without a zone", "give that of the node's clock with --zone"),
+    ("F_WORKLOAD_GIVEN", "the workload is what the caller says: the file has none", "say what the tool was told"),
+    ("F_COLD_FIRST", "the slowest first token took ten times as long as the median", "warm up before the run"),
+    ("F_PEAK_LT_MEAN", "a printed maximum of a rate is below its mean", "none: it is a count per second of the clock"),
+    ("F_PERCENTILE_METHOD", "a printed percentile is not the nearest rank", "none: ours is recomputed"),
+    (
+        "F_EMPTY_OUTPUT",
+        "requests that the tool counts as completed gave no token",
+        "they count as failed: find out why",
+    ),
+    ("F_REQUESTS_FAILED", "some requests failed: only the others are measured", "find out why before you compare"),
     ("F_CONTEXT_PARTIAL", "not every request has the length of its prompt", "the context is the mean of the others"),
 )
 

@@ -37,6 +37,8 @@ ADAPTER_OF = {
     "llama-bench jsonl": "llama-bench",
     "llama-bench md": "llama-bench",
     "llama-bench sql": "llama-bench",
+    "vllm latency": "vllm-latency",
+    "vllm serve": "vllm-serve",
 }
 """By format, the adapter that must recognise it. A format that is not here yet is not read yet."""
 
@@ -84,7 +86,8 @@ def build(item: Outcome, rows: Sequence[Row], fact: Fact) -> tuple[JsonObject, l
         harness=DIGEST,
         **given,
     )
-    built = build_round([Run(role="main", name=PurePath(item.path).name, raw=raw_of(item), rows=rows)], options)
+    name = PurePath(item.path).name.replace("=", "-")  # a sweep writes run=0.json, which is no name in a receipt
+    built = build_round([Run(role="main", name=name, raw=raw_of(item), rows=rows)], options)
     validate("round-input", built.body)
     check_body("round", built.body)
     return built.body, built.notes
