@@ -46,6 +46,7 @@ _REFUSED = (
     ("E_DUPLICATE_KEY", "one name stands twice in a JSON object", "find out which of the two the writer meant"),
     ("E_NONFINITE", "NaN or Infinity, which are not JSON and no measurement", "find the division by zero behind it"),
     ("E_FRACTION", "a fraction where only whole numbers are exact", "write nanoseconds, or the decimal as text"),
+    ("E_DOMAIN", "a name, text or number that no receipt can hold", "no control characters, integers below 2**53"),
     ("E_DEPTH", "nested too deeply to be read", "give the tool's own output"),
     ("E_SIZE", "larger than what is read at once", "split the run, or attach the file by its digest"),
     ("E_LFS_POINTER", "a Git LFS pointer, not the file", "git lfs pull"),

@@ -36,7 +36,8 @@ class Load:
     Attributes:
         requests: all of them, none where the file holds totals alone.
         good: requests that succeeded and gave a token; by the tool's count where there are totals alone.
-        failed: requests that the tool counts as failed.
+        completed: requests that the tool counts as completed, also those without a token.
+        failed: requests that it counts as failed.
         input_tokens: of the prompts of completed requests, as the tool counts them.
         output_tokens: of all answers.
         seconds: the duration as printed.
@@ -45,6 +46,7 @@ class Load:
 
     requests: tuple[Request, ...]
     good: int
+    completed: int
     failed: int
     input_tokens: int
     output_tokens: int
@@ -60,7 +62,11 @@ class Load:
         """Mean length of a prompt that was answered."""
         if not self.requests:
             return Fraction(self.input_tokens, self.good)
-        return Fraction(sum(request.prompt_tokens for request in self.answered), self.good)
+        return Fraction(_prompt_tokens(self.answered), self.good)
+
+
+def _prompt_tokens(requests: Sequence[Request]) -> int:
+    return sum(request.prompt_tokens for request in requests)
 
 
 def read_load(run: JsonObject, where: str) -> Load:
@@ -83,6 +89,7 @@ def read_load(run: JsonObject, where: str) -> Load:
     load = Load(
         requests=requests,
         good=good,
+        completed=completed,
         failed=failed,
         input_tokens=count_of(run, "total_input_tokens", where),
         output_tokens=written,
@@ -95,11 +102,11 @@ def read_load(run: JsonObject, where: str) -> Load:
 
 def _check_fits(load: Load, printed: object, where: str) -> None:
     """No request took longer than the run, within the rounding of both."""
-    last_place = round(Fraction(10) ** min(0, exponent_of(as_decimal(printed, where))) * NS_PER_S)
+    rounded = round(Fraction(10) ** min(0, exponent_of(as_decimal(printed, where))) * NS_PER_S / 2)
     starts = offsets_ns(load.requests)
     for at, (start, request) in enumerate(zip(starts, load.requests, strict=True)):
         end = (start or 0) + (request.end_ns or 0)
-        if end > load.wall_ns + last_place + len(request.gaps_ns) + 1:
+        if end > load.wall_ns + rounded + len(request.gaps_ns) + 1:
             raise MalformedError(
                 "E_WALL", f"request {at} ends after {end} ns of a run of {load.wall_ns} ns", where=f"{where}/duration"
             )
@@ -160,7 +167,7 @@ def notes_of(run: JsonObject, load: Load) -> list[str]:
     found = {
         "F_TOTALS_ONLY: totals of a run without its requests; run it with --save-detailed": not load.requests,
         "F_N1: one request, which has no deviation": load.requests and load.good == 1,
-        f"F_REQUESTS_FAILED: {load.failed} of {load.failed + _completed(load)} requests failed": load.failed,
+        f"F_REQUESTS_FAILED: {load.failed} of {load.failed + load.completed} requests failed": load.failed,
         "F_COLD_FIRST: the slowest first token took more than ten times as long as the median": _is_cold(run, load),
         "F_PEAK_LT_MEAN: max_output_tokens_per_s counts pieces in one second of the clock": peak is not None
         and peak < rate,
@@ -168,16 +175,12 @@ def notes_of(run: JsonObject, load: Load) -> list[str]:
     return [note for note, holds in found.items() if holds] + _notes_of_requests(load) + _compare(run, load)
 
 
-def _completed(load: Load) -> int:
-    return len(load.requests) - load.failed if load.requests else load.good
-
-
 def _notes_of_requests(load: Load) -> list[str]:
     pieces = sum(request.pieces != request.completion_tokens for request in load.answered)
-    empty = len(load.requests) - load.failed - load.good
+    empty = load.completed - load.good
     found = {
         f"F_CHUNKED: {pieces} answers came in another number of pieces than they have tokens": pieces,
-        f"F_EMPTY_OUTPUT: {empty} requests that the tool counts as completed gave no token": empty > 0,
+        f"F_EMPTY_OUTPUT: {empty} requests that the tool counts as completed gave no token": empty,
     }
     return [note for note, holds in found.items() if holds]
 
@@ -192,7 +195,7 @@ def _is_cold(run: JsonObject, load: Load) -> bool:
 
 
 def _compare(run: JsonObject, load: Load) -> list[str]:
-    asked, sent = run.get("num_prompts"), len(load.requests) or load.good + load.failed
+    asked, sent = run.get("num_prompts"), len(load.requests) or load.completed + load.failed
     notes = compare("num_prompts", asked, Fraction(sent)) if load.requests or "failed" in run else []
     both, seconds = load.input_tokens + load.output_tokens, load.seconds
     totals = {
@@ -207,9 +210,14 @@ def _compare(run: JsonObject, load: Load) -> list[str]:
 
 
 def _compare_requests(run: JsonObject, load: Load) -> list[str]:
-    answered, prompts = load.answered, {_ALL: Fraction(sum(request.prompt_tokens for request in load.requests))}
-    counted = Fraction(sum(request.prompt_tokens for request in answered))
-    notes = compare("total_input_tokens", load.input_tokens, counted, prompts)
+    answered, empty = load.answered, load.completed > load.good
+    counted = [request for request in load.requests if request.error is None or (request.empty and empty)]
+    notes = compare(
+        "total_input_tokens",
+        load.input_tokens,
+        Fraction(_prompt_tokens(counted)),
+        {_ALL: Fraction(_prompt_tokens(load.requests))},
+    )
     longest = max(len(request.gaps_ns) for request in answered)  # each gap is rounded to a nanosecond
     for of, times in _TIMES.items():
         notes += compare_statistics(

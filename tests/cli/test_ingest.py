@@ -10,6 +10,7 @@ from ledger.ingest import ADAPTERS, recognise
 from tests.cli.program import OK, REFUSED, UNAVAILABLE, run
 from tests.cli.samples import REAL_ROUND, RUNS, tool_words
 from tests.support.aiperf import lines, request
+from tests.support.vllm import as_json, latency, throughput, totals
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -100,7 +101,13 @@ def test_what_nobody_wrote_is_of_no_tool(tmp_path: Path, text: str) -> None:
 
 
 def test_every_tool_is_recognised_by_its_contents_alone() -> None:
-    samples = {"llama-bench": REAL.read_bytes(), "aiperf": lines(request())}
+    samples = {
+        "llama-bench": REAL.read_bytes(),
+        "aiperf": lines(request()),
+        "vllm-serve": as_json(totals()),
+        "vllm-latency": as_json(latency()),
+        "vllm-throughput": as_json(throughput()),
+    }
     assert samples.keys() == ADAPTERS.keys()
     for name, raw in samples.items():
         assert recognise(raw, "a file").name == name

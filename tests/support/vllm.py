@@ -3,7 +3,21 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from ledger.errors import MalformedError, RefusedError
+from ledger.ingest.build import build_round
+from ledger.ingest.options import RoundOptions
+from ledger.ingest.run import Run
+from ledger.kinds import check_body
+from ledger.schema import validate
+from ledger.scoring.facts import round_facts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ledger.ingest.adapter import Adapter
+
 
 def totals(**members: Any) -> dict[str, Any]:  # noqa: ANN401 - values of any kind, also wrong ones
     """A run of 4 requests, 100 tokens in and 50 out each, in 2.5 seconds; a member that is ``...`` is left out."""
@@ -57,8 +71,8 @@ def detailed(*requests: dict[str, Any], **members: Any) -> dict[str, Any]:  # no
         "generated_texts": ["a"] * len(requests),
     }
     run |= {f"{name}s": [each[name] for each in requests] for name in requests[0]}
-    left = ("request_throughput", "output_throughput", "total_token_throughput", "median_ttft_ms", "p99_ttft_ms")
-    unprinted = {name: ... for name in left[1:]} | {"request_throughput": None, "max_output_tokens_per_s": ...}
+    printed = ("output_throughput", "total_token_throughput", "median_ttft_ms", "p99_ttft_ms")
+    unprinted = dict.fromkeys((*printed, "request_throughput", "max_output_tokens_per_s"))
     return totals(**(unprinted | run | members))
 
 
@@ -87,3 +101,59 @@ def throughput(**members: Any) -> dict[str, Any]:  # noqa: ANN401 - as above
 def as_json(value: object) -> bytes:
     """The bytes that a tool writes."""
     return json.dumps(value, indent=4).encode()
+
+
+HOSTILE = (
+    *(None, True, -1, 0, 1, 2**53, 10**30, -0.5, 1e-300, 1e300, "", "text", "1", "\x1b[1m", "\ud800", [], [[]], [None]),
+    *([-1], [1e300], {}, {"a": 1}, "x" * 5000),
+)
+"""Values that nobody expects."""
+
+
+def hostile(document: Any) -> Iterator[bytes]:  # noqa: ANN401 - any JSON value
+    """The document with each of its values replaced by each of these, in turn, and without it."""
+    for path in list(_paths(document)):
+        for value in (*HOSTILE, ...):
+            edited = json.loads(json.dumps(document))
+            parent = edited
+            for step in path[:-1]:
+                parent = parent[step]
+            if value is ...:
+                del parent[path[-1]]
+            else:
+                parent[path[-1]] = value
+            yield as_json(edited)
+
+
+def _paths(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:  # noqa: ANN401 - as above
+    children = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for step, child in children:
+        yield (*path, step)
+        yield from _paths(child, (*path, step))
+
+
+def survives(adapter: Adapter, raw: bytes, metric: str) -> bool:
+    """Whether bytes are read: their rows make a round or are refused, and nothing else is ever raised."""
+    digest = "0" * 64
+    try:
+        rows = adapter.read(raw, "run.json")
+        options = RoundOptions(
+            tool=adapter.name,
+            slot={"project": "p", "node": "n", "quant": "q", "context": str(rows[0].context or 0), "metric": metric},
+            code={"main": digest},
+            weights=digest,
+            harness=digest,
+            environment={"gpu": "H200"},
+            commits={"main": "abc1234"},
+            zone="-23:59",
+            started_at={} if rows[0].started_at else {"main": ["2029-02-28T14:30:00Z"]},
+            workload={"gen_tokens": 1} if rows[0].workload is None else {},
+        )
+        body = build_round([Run(role="main", name="run.json", raw=raw, rows=rows)], options).body
+        validate("round-input", body)
+        check_body("round", body)
+    except (MalformedError, RefusedError):
+        return False
+    for fact in round_facts(body):
+        assert fact.median > 0
+    return True
