@@ -103,7 +103,7 @@ def as_json(value: object) -> bytes:
     return json.dumps(value, indent=4).encode()
 
 
-HOSTILE = (
+HOSTILE: tuple[Any, ...] = (
     *(None, True, -1, 0, 1, 2**53, 10**30, -0.5, 1e-300, 1e300, "", "text", "1", "\x1b[1m", "\ud800", [], [[]], [None]),
     *([-1], [1e300], {}, {"a": 1}, "x" * 5000),
 )

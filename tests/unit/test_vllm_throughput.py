@@ -80,8 +80,10 @@ def test_where_the_file_counts_output_the_rate_is_that_alone(members: dict[str, 
         ),
         (
             {"output_tokens_per_second": 4800.0, "total_output_tokens": 10_000},
-            "output_tokens_per_second is printed as 4800.0; what the file holds gives 800; "
-            "it matches (in+out)/duration",
+            (
+                "output_tokens_per_second is printed as 4800.0; what the file holds gives 800; "
+                "it matches (in+out)/duration"
+            ),
         ),
         ({"output_tokens_per_second": 800.0, "total_output_tokens": 10_000}, ""),
         ({"output_tokens_per_second": 800.0}, ""),
