@@ -21,6 +21,9 @@ from ledger.ingest.tandem_forced import TandemForced
 from ledger.ingest.tandem_record import TandemRecord
 from ledger.ingest.tandem_report import TandemReport
 from ledger.ingest.trtllm_bench import TrtllmBench
+from ledger.ingest.vllm_latency import VllmLatency
+from ledger.ingest.vllm_serve import VllmServe
+from ledger.ingest.vllm_throughput import VllmThroughput
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,6 +45,7 @@ ADAPTERS: Mapping[str, Adapter] = {
         SglangOneBatch(),
         TrtllmBench(),
     )
+    adapter.name: adapter for adapter in (LlamaBench(), Aiperf(), VllmServe(), VllmLatency(), VllmThroughput())
 }
 
 

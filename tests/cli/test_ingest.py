@@ -11,6 +11,7 @@ from tests.cli.program import OK, REFUSED, UNAVAILABLE, run
 from tests.cli.samples import REAL_ROUND, RUNS, tool_words
 from tests.support.aiperf import lines, request
 from tests.support.serving import aiperf_summary, dump, one_batch, sglang_detailed, sglang_run, trtllm_report
+from tests.support.vllm import as_json, latency, throughput, totals
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -108,6 +109,9 @@ def test_every_tool_is_recognised_by_its_contents_alone() -> None:
         "sglang-serving": dump(sglang_run(), sglang_detailed()),
         "sglang-one-batch": dump(one_batch()),
         "trtllm-bench": dump(trtllm_report()),
+        "vllm-serve": as_json(totals()),
+        "vllm-latency": as_json(latency()),
+        "vllm-throughput": as_json(throughput()),
     }
     assert samples.keys() == ADAPTERS.keys()
     for name, raw in samples.items():

@@ -50,6 +50,8 @@ ADAPTER_OF = {
     "sglang one-batch": "sglang-one-batch",
     "sglang serve": "sglang-serving",
     "trtllm": "trtllm-bench",
+    "vllm latency": "vllm-latency",
+    "vllm serve": "vllm-serve",
 }
 """By format, the adapter that must recognise it. A format that is not here yet is not read yet."""
 
@@ -112,6 +114,8 @@ def build(item: Outcome, rows: Sequence[Row], fact: Fact) -> tuple[JsonObject, l
     companions = read_all(item).companions if said else {}
     run = Run(role="main", name=PurePath(item.path).name, raw=raw_of(item), rows=rows, companions=companions)
     built = build_round([run], options)
+    name = PurePath(item.path).name.replace("=", "-")  # a sweep writes run=0.json, which is no name in a receipt
+    built = build_round([Run(role="main", name=name, raw=raw_of(item), rows=rows)], options)
     validate("round-input", built.body)
     check_body("round", built.body)
     return built.body, built.notes
