@@ -234,7 +234,20 @@ class NumberText(str):
     __slots__ = ()
 
 
-def parse_json(raw: bytes, *, what: str = "input", max_bytes: int = MAX_BYTES, fractions: bool = False) -> Any:  # noqa: ANN401 - JSON has no narrower static type
+class NonFiniteText(NumberText):
+    """``NaN``, ``Infinity`` or ``-Infinity`` as some tools print it: not JSON, and no number."""
+
+    __slots__ = ()
+
+
+def parse_json(
+    raw: bytes,
+    *,
+    what: str = "input",
+    max_bytes: int = MAX_BYTES,
+    fractions: bool = False,
+    nonfinite: bool = False,
+) -> Any:  # noqa: ANN401 - JSON has no narrower static type
     """Read JSON that a person or a tool wrote.
 
     Any layout is accepted. Integers come out exact. Strings and keys are as they stand: whoever encodes them learns
@@ -245,6 +258,7 @@ def parse_json(raw: bytes, *, what: str = "input", max_bytes: int = MAX_BYTES, f
         what: name of the input, for errors.
         max_bytes: cap on the size.
         fractions: give fractions as `NumberText` instead of refusing them.
+        nonfinite: give ``NaN`` and ``Infinity`` as `NonFiniteText` instead of refusing them.
 
     Raises:
         MalformedError: ``E_SIZE``, ``E_UTF8``, ``E_JSON``, ``E_DUPLICATE_KEY``, ``E_FRACTION``,
@@ -262,7 +276,7 @@ def parse_json(raw: bytes, *, what: str = "input", max_bytes: int = MAX_BYTES, f
         return json.loads(
             text,
             object_pairs_hook=_unique_object,
-            parse_constant=_refuse_constant,
+            parse_constant=NonFiniteText if nonfinite else _refuse_constant,
             parse_float=_keep_fraction if fractions else _refuse_fraction,
         )
     except MalformedError as err:

@@ -58,6 +58,9 @@ _REFUSED = (
     ("E_EMPTY_RESULTS", "there is a place for results, and none is in it", "look at the tool's own log"),
     ("E_ALL_FAILED", "no request succeeded", "seal an incident, not a round"),
     ("E_SAMPLE", "a sample is not a duration", "give the tool's untouched output"),
+    ("E_DIRTY", "the tool says that it measured code that no commit holds", "commit, then measure again"),
+    ("E_EXIT_NONZERO", "a command failed, or was killed, while it was timed", "make it succeed: dying is not speed"),
+    ("E_UNIT", "a unit of time that is none of ns, us, ms and s", "give the tool's untouched output"),
     ("E_WORKLOAD", "nothing was asked for: no prompt and no generation", "measure something"),
     # From files to a round.
     ("E_ARM", "there is no such role of an arm", "main, candidate or reference"),
@@ -95,6 +98,14 @@ _FLAGGED = (
     ("F_RETOKENIZED", "server and client count other tokens", "the server's count is taken where there is one"),
     ("F_CONTEXT_NEAR", "a mean context within 2 % of the slot's is sealed as the slot's", "none; records keep lengths"),
     ("F_CONTEXT_PARTIAL", "not every request has the length of its prompt", "the context is the mean of the others"),
+    ("F_TZ_MISSING", "a local time without a zone", "the caller says it: --zone +02:00"),
+    ("F_EXIT_UNKNOWN", "no exit status of the command is kept", "use a tool that keeps it: a command that dies is fast"),
+    ("F_DRIFT", "all samples of a file rise, or all fall, in the order of time", "alternate the arms on a settled node"),
+    ("F_AGGREGATE_SKIPPED", "rows that summarise other rows were left out", "none: they are no samples"),
+    ("F_RESULT_SKIPPED", "results that failed, were skipped or have no samples were left out", "see the tool's log"),
+    ("F_CPU_TIME", "more processor time than all processors have in the real time", "do not trust its clocks"),
+    ("F_DEBUG_BUILD", "the benchmark library was built for debugging", "build it for release and measure again"),
+    ("F_NONFINITE", "NaN or Infinity stands for a setting or a statistic", "none: it is kept as text, and no number"),
 )
 
 CATALOGUE: Mapping[str, FaultCode] = {
