@@ -11,14 +11,28 @@ from typing import TYPE_CHECKING
 
 from ledger.errors import MalformedError, RefusedError
 from ledger.ingest.aiperf import Aiperf
+from ledger.ingest.asv import Asv
+from ledger.ingest.google_benchmark import GoogleBenchmark
+from ledger.ingest.hyperfine import Hyperfine
 from ledger.ingest.llama_bench import LlamaBench
+from ledger.ingest.pytest_benchmark import PytestBenchmark
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ledger.ingest.adapter import Adapter
 
-ADAPTERS: Mapping[str, Adapter] = {adapter.name: adapter for adapter in (LlamaBench(), Aiperf())}
+ADAPTERS: Mapping[str, Adapter] = {
+    adapter.name: adapter
+    for adapter in (
+        LlamaBench(),
+        Aiperf(),
+        Hyperfine(),
+        PytestBenchmark(),
+        GoogleBenchmark(),
+        Asv(),
+    )
+}
 
 
 def find_adapter(name: str) -> Adapter:

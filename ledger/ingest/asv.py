@@ -13,6 +13,7 @@ sample by its number of calls.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -20,10 +21,9 @@ from typing import TYPE_CHECKING
 from ledger.canonical import NonFiniteText
 from ledger.errors import MalformedError
 from ledger.ingest.adapter import Row
-from ledger.ingest.asv_results import STATISTICS, Benchmark, read_benchmarks
+from ledger.ingest.asv_results import Benchmark, read_benchmarks
 from ledger.ingest.timed import (
     ONE_SAMPLE,
-    Summary,
     differs,
     mismatch,
     read_count,
@@ -35,7 +35,7 @@ from ledger.ingest.timed import (
     total_ns,
     whole_ns,
 )
-from ledger.ingest.values import as_label, as_object, exponent_of, printed_decimal, read_json_lenient
+from ledger.ingest.values import as_label, as_object, read_json_lenient
 from ledger.metrics import NS_PER_S
 
 if TYPE_CHECKING:
@@ -43,10 +43,16 @@ if TYPE_CHECKING:
 
     from ledger.canonical import JsonObject
 
-_MACHINE = {"cpu": "cpu", "os": "os"}
-_MACHINE_EXTRA = ("machine", "arch", "ram")
-_MEASURED = ("commit_hash", "date", "params", "requirements", "env_vars", "result_columns", "results", "durations")
-_VERSION_1 = ("benchmark_version", "started_at", "duration", "profiles")
+_MACHINE = ("machine", "arch", "cpu", "num_cpu", "os", "ram")
+_SETTINGS = ("requirements", "env_vars")
+_KNOWN = {
+    *("commit_hash", "date", "params", "result_columns", "results", "durations", "version"),
+    *("benchmark_version", "started_at", "duration", "profiles"),  # version 1
+    *_SETTINGS,
+}
+_COUNT = re.compile(r"[1-9]\d{0,5}", re.ASCII)
+# Quartiles are cut to five significant digits when they are written.
+_FIVE_DIGITS = Fraction(5, 10**5)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,12 +66,31 @@ class _Run:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Result:
-    """One combination of one benchmark's parameters that has samples."""
+    """One combination of one benchmark's parameters that has samples.
+
+    Attributes:
+        number: position among all results of the file.
+        benchmark: of the combination.
+        at: position among the benchmark's own.
+        value: the printed median.
+        samples: as printed.
+    """
 
     number: int
     benchmark: Benchmark
     at: int
-    samples: list[object]
+    value: object
+    samples: object
+
+    @property
+    def where(self) -> str:
+        """Where its samples stand."""
+        return f"{self.benchmark.where}/samples/{self.at}"
+
+    def statistic(self, name: str) -> object:
+        """What asv printed; see `ledger.ingest.asv_results.STATISTICS`."""
+        column = self.benchmark.statistics[name]
+        return None if column is None else column[self.at]
 
 
 class Asv:
@@ -93,19 +118,104 @@ def _sampled(document: JsonObject, what: str) -> tuple[list[_Result], list[str]]
     found: list[_Result] = []
     number = bare = 0
     for benchmark in read_benchmarks(document, what):
-        for at, result in enumerate([None] if benchmark.results is None else benchmark.results):
-            samples = benchmark.samples[at] if benchmark.samples else None
-            if result is not None and not isinstance(result, NonFiniteText):
-                if samples is None:
-                    bare += 1
-                else:
-                    found.append(_Result(number=number, benchmark=benchmark, at=at, samples=_list(samples, benchmark, at)))
+        for at, value in enumerate([None] if benchmark.results is None else benchmark.results):
+            samples = None if benchmark.samples is None else benchmark.samples[at]
+            if value is None or isinstance(value, NonFiniteText):
+                pass  # failed, or skipped
+            elif samples is None:
+                bare += 1
+            else:
+                found.append(_Result(number=number, benchmark=benchmark, at=at, value=value, samples=samples))
             number += 1
     if not found and bare:
         raise MalformedError("E_NO_SAMPLES", "results without samples; run asv with --record-samples", where=what)
     if not found:
         raise MalformedError("E_EMPTY_RESULTS", f"none of {number} results has a value", where=f"{what}/results")
-    empty = number - bare - len(found)
-    left_out = [f"{empty} that failed or were skipped"] if empty else []
-    left_out += [f"{bare} without samples"] if bare else []
-    return found, [f"F_RESULT_SKIPPED: of {number} results {' and '.join(left_out)} are left out"] if left_out else []
+    counts = {"failed or were skipped": number - bare - len(found), "have no samples": bare}
+    others = " and ".join(f"{count} {how}" for how, count in counts.items() if count)
+    return found, [f"F_RESULT_SKIPPED: of {number} results {others}: they are left out"] if others else []
+
+
+# What all results of a file share.
+
+
+def _read_run(document: JsonObject, what: str) -> _Run:
+    commit = document["commit_hash"]
+    params = document.get("params")
+    texts = setting_texts(params, f"{what}/params")
+    settings = setting_texts({name: value for name, value in document.items() if name not in _KNOWN}, what)
+    for member in _SETTINGS:
+        settings |= setting_texts(document.get(member), f"{what}/{member}", f"{member}/")
+    settings |= {f"params/{name}": text for name, text in texts.items() if name not in _MACHINE}
+    return _Run(
+        commit=None if commit is None else as_label(commit, f"{what}/commit_hash"),
+        environment=_environment({name: texts[name] for name in _MACHINE if texts.get(name)}),
+        settings=settings,
+    )
+
+
+def _environment(machine: dict[str, str]) -> JsonObject:
+    environment: JsonObject = {name: machine.pop(name) for name in ("cpu", "os") if name in machine}
+    cores = machine.get("num_cpu", "")
+    if _COUNT.fullmatch(cores):
+        environment["cores"] = int(machine.pop("num_cpu"))
+    return environment | ({"extra": machine} if machine else {})
+
+
+# One result.
+
+
+def _row(result: _Result, run: _Run, left_out: list[str]) -> Row:
+    benchmark, where = result.benchmark, result.where
+    calls = read_count(result.statistic("number"), f"{benchmark.where}/stats_number/{result.at}", "calls")
+    if not isinstance(result.samples, list):
+        raise MalformedError("E_FIELD", "expected a list of samples", where=where)
+    if not result.samples:
+        raise MalformedError("E_EMPTY_RESULTS", "there is no sample", where=where)
+    seconds = [read_duration(each, f"{where}/{at}") for at, each in enumerate(result.samples)]
+    samples = [whole_ns(each, NS_PER_S * calls, f"{where}/{at}") for at, each in enumerate(seconds)]
+    reported = {"result": reported_value(result.value)}
+    reported |= {f"stats_{name}": reported_value(result.statistic(name)) for name in benchmark.statistics}
+    return Row(
+        number=result.number,
+        metrics=("ns_per_iteration",),
+        context=0,
+        workload={},
+        records={"wall_ns": samples, "iterations": [calls] * len(samples)},
+        wall_ns=total_ns(samples, where),
+        started_at=read_epoch_ms(benchmark.started_at, f"{benchmark.where}/started_at"),
+        reported={name: value for name, value in reported.items() if value is not None},
+        settings=run.settings | _settings(benchmark, result.at),
+        environment=run.environment,
+        weights={},
+        harness={"name": "asv"},
+        commit=run.commit,
+        notes=(*_notes(result, len(samples)), *left_out, *_compare(result, seconds)),
+    )
+
+
+def _settings(benchmark: Benchmark, at: int) -> dict[str, str]:
+    arguments = {f"arguments/{number}": value for number, value in enumerate(benchmark.arguments(at))}
+    return {"benchmark": benchmark.name, "benchmark_version": benchmark.version} | arguments
+
+
+def _notes(result: _Result, count: int) -> list[str]:
+    notes = [ONE_SAMPLE] if count == 1 else []
+    if any(isinstance(result.statistic(name), NonFiniteText) for name in result.benchmark.statistics):
+        notes.append("F_NONFINITE: a bound is NaN or Infinity: too few samples to tell it")
+    return notes
+
+
+def _compare(result: _Result, seconds: Sequence[Fraction]) -> list[str]:
+    """What asv printed, held against the samples; its interval is an estimate and is not worked out again."""
+    summary = summarise(seconds)
+    quartiles = dict(zip(("q_25", "q_75"), summary.quartiles, strict=True))
+    wrong = {"result": result.value} if differs(result.value, summary.exact["median"]) else {}
+    wrong |= {
+        name: result.statistic(name)
+        for name, exact in quartiles.items()
+        if differs(result.statistic(name), exact, exact * _FIVE_DIGITS)
+    }
+    if result.statistic("repeat") not in (None, len(seconds)):
+        wrong["repeat"] = result.statistic("repeat")
+    return [mismatch(name, printed) for name, printed in wrong.items()]

@@ -108,12 +108,12 @@ def _cells_of_object(name: str, value: object, document: JsonObject, what: str) 
         cells["samples"] = [samples]
     each_stats = stats if isinstance(stats, list) else [] if stats is None else [stats]
     for statistic in STATISTICS if each_stats else ():
-        cells[f"stats_{statistic}"] = [
-            each.get(statistic) if isinstance(each, dict) else None for each in each_stats
-        ]
+        cells[f"stats_{statistic}"] = [each.get(statistic) if isinstance(each, dict) else None for each in each_stats]
     for ours, theirs in (("version", "benchmark_version"), ("started_at", "started_at")):
-        members = document.get(theirs)
-        cells[ours] = members.get(name) if isinstance(members, dict) else None
+        members = document.get(theirs, {})
+        if not isinstance(members, dict):
+            raise MalformedError("E_FIELD", f"expected an object, found {members!r}"[:200], where=f"{what}/{theirs}")
+        cells[ours] = members.get(name)
     return cells
 
 

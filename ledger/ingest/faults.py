@@ -99,8 +99,16 @@ _FLAGGED = (
     ("F_CONTEXT_NEAR", "a mean context within 2 % of the slot's is sealed as the slot's", "none; records keep lengths"),
     ("F_CONTEXT_PARTIAL", "not every request has the length of its prompt", "the context is the mean of the others"),
     ("F_TZ_MISSING", "a local time without a zone", "the caller says it: --zone +02:00"),
-    ("F_EXIT_UNKNOWN", "no exit status of the command is kept", "use a tool that keeps it: a command that dies is fast"),
-    ("F_DRIFT", "all samples of a file rise, or all fall, in the order of time", "alternate the arms on a settled node"),
+    (
+        "F_EXIT_UNKNOWN",
+        "no exit status of the command is kept",
+        "use a tool that keeps it: a command that dies is fast",
+    ),
+    (
+        "F_DRIFT",
+        "all samples of a file rise, or all fall, in the order of time",
+        "alternate the arms on a settled node",
+    ),
     ("F_AGGREGATE_SKIPPED", "rows that summarise other rows were left out", "none: they are no samples"),
     ("F_RESULT_SKIPPED", "results that failed, were skipped or have no samples were left out", "see the tool's log"),
     ("F_CPU_TIME", "more processor time than all processors have in the real time", "do not trust its clocks"),

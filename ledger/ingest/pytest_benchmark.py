@@ -151,9 +151,7 @@ def _row(number: int, value: object, run: _Run, where: str) -> Row:
     stats = _object(look(benchmark, "stats", where), f"{where}/stats")
     iterations = read_count(stats.get("iterations"), f"{where}/stats/iterations", "iterations")
     seconds = _samples(stats, f"{where}/stats")
-    samples = [
-        whole_ns(each, NS_PER_S * iterations, f"{where}/stats/data/{at}") for at, each in enumerate(seconds)
-    ]
+    samples = [whole_ns(each, NS_PER_S * iterations, f"{where}/stats/data/{at}") for at, each in enumerate(seconds)]
     notes = [LOCAL_TIME] if not run.started_at.endswith("Z") else []
     notes += [ONE_SAMPLE] if len(samples) == 1 else []
     added = _object(benchmark.get("extra_info") or {}, f"{where}/extra_info")

@@ -22,8 +22,6 @@ from ledger.strict import format_time
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ledger.canonical import JsonObject
-
 ONE_SAMPLE = "F_N1: one sample, which has no deviation"
 LOCAL_TIME = "F_TZ_MISSING: the start is a local time without a zone"
 

@@ -10,6 +10,7 @@ from ledger.ingest import ADAPTERS, recognise
 from tests.cli.program import OK, REFUSED, UNAVAILABLE, run
 from tests.cli.samples import REAL_ROUND, RUNS, tool_words
 from tests.support.aiperf import lines, request
+from tests.support.timed import SAMPLES, raw
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -101,10 +102,11 @@ def test_what_nobody_wrote_is_of_no_tool(tmp_path: Path, text: str) -> None:
 
 def test_every_tool_is_recognised_by_its_contents_alone() -> None:
     samples = {"llama-bench": REAL.read_bytes(), "aiperf": lines(request())}
+    samples |= {name: raw(document) for name, document in SAMPLES.items()}
     assert samples.keys() == ADAPTERS.keys()
-    for name, raw in samples.items():
-        assert recognise(raw, "a file").name == name
-        assert [adapter.name for adapter in ADAPTERS.values() if adapter.recognises(raw)] == [name]
+    for name, contents in samples.items():
+        assert recognise(contents, "a file").name == name
+        assert [adapter.name for adapter in ADAPTERS.values() if adapter.recognises(contents)] == [name]
     for name in ("sample.csv", "sample.md", "sample.sql", "noise_1a_main.jsonl"):
         assert recognise((RUNS / name).read_bytes(), name).name == "llama-bench"
 

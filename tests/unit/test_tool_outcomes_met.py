@@ -32,11 +32,15 @@ if TYPE_CHECKING:
 
 ADAPTER_OF = {
     "aiperf records": "aiperf",
+    "asv": "asv",
+    "google-benchmark": "google-benchmark",
+    "hyperfine": "hyperfine",
     "llama-bench csv": "llama-bench",
     "llama-bench json": "llama-bench",
     "llama-bench jsonl": "llama-bench",
     "llama-bench md": "llama-bench",
     "llama-bench sql": "llama-bench",
+    "pytest-benchmark": "pytest-benchmark",
 }
 """By format, the adapter that must recognise it. A format that is not here yet is not read yet."""
 
