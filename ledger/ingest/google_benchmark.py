@@ -245,7 +245,7 @@ def _notes(repetitions: Sequence[_Repetition], file: _File, context: Context) ->
 
 def _aggregates_of(row: JsonObject, file: _File) -> dict[str, JsonObject]:
     """The aggregates of a test that its repetitions must give, by their kind."""
-    found = file.aggregates.get(row.get("run_name", row["name"]), [])
+    found = file.aggregates.get(str(row.get("run_name", row["name"])), [])
     kinds = {str(each.get("aggregate_name", each["name"].rpartition("_")[2])): each for each in found}
     return {kind: kinds[kind] for kind in _COMPARED if kind in kinds and "time_unit" in kinds[kind]}
 

@@ -1,5 +1,7 @@
 """The adapter of hyperfine: a command that died is no fast command, and a node that drifts compares nothing."""
 
+# ruff: noqa: N802 - the names of faults have capitals
+
 from __future__ import annotations
 
 from fractions import Fraction
