@@ -85,7 +85,7 @@ class _Result:
     @property
     def where(self) -> str:
         """Where its samples stand."""
-        return f"{self.benchmark.where}/samples/{self.at}"
+        return self.benchmark.place("samples", self.at)
 
     def statistic(self, name: str) -> object:
         """What asv printed; see `ledger.ingest.asv_results.STATISTICS`."""
@@ -167,7 +167,7 @@ def _environment(machine: dict[str, str]) -> JsonObject:
 
 def _row(result: _Result, run: _Run, left_out: list[str]) -> Row:
     benchmark, where = result.benchmark, result.where
-    calls = read_count(result.statistic("number"), f"{benchmark.where}/stats_number/{result.at}", "calls")
+    calls = read_count(result.statistic("number"), benchmark.place("stats_number", result.at), "calls")
     if not isinstance(result.samples, list):
         raise MalformedError("E_FIELD", "expected a list of samples", where=where)
     if not result.samples:
@@ -183,7 +183,7 @@ def _row(result: _Result, run: _Run, left_out: list[str]) -> Row:
         workload={},
         records={"wall_ns": samples, "iterations": [calls] * len(samples)},
         wall_ns=total_ns(samples, where),
-        started_at=read_epoch_ms(benchmark.started_at, f"{benchmark.where}/started_at"),
+        started_at=read_epoch_ms(benchmark.started_at, benchmark.places.get("started_at", benchmark.where)),
         reported={name: value for name, value in reported.items() if value is not None},
         settings=run.settings | _settings(benchmark, result.at),
         environment=run.environment,

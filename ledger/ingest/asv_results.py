@@ -18,7 +18,7 @@ from ledger.errors import MalformedError
 from ledger.ingest.values import as_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from ledger.canonical import JsonObject
 
@@ -36,6 +36,7 @@ class Benchmark:
     Attributes:
         name: of the function.
         where: its place in the file.
+        places: places of its members, by the name of the column.
         params: values of each parameter, as the source of the benchmark writes them.
         version: digest of its source; empty when the file has none.
         started_at: milliseconds since 1970, unchecked.
@@ -46,12 +47,17 @@ class Benchmark:
 
     name: str
     where: str
+    places: Mapping[str, str]
     params: list[list[str]]
     version: str
     started_at: object
     results: Column
     samples: Column
     statistics: dict[str, Column]
+
+    def place(self, member: str, at: int) -> str:
+        """Where the value of a combination stands in a column."""
+        return f"{self.places.get(member, self.where)}/{at}"
 
     def arguments(self, at: int) -> list[str]:
         """Values of the parameters in a combination."""
@@ -77,8 +83,13 @@ def read_benchmarks(document: JsonObject, what: str) -> Iterator[Benchmark]:
     columns = _column_names(document, what) if version > 1 else []
     for name, value in results.items():
         where = f"{what}/results/{escape_pointer(name)}"
-        cells = _cells_of_row(value, columns, where) if version > 1 else _cells_of_object(name, value, document, what)
-        yield _benchmark(name, cells, where)
+        if version > 1:
+            cells = _cells_of_row(value, columns, where)
+            places = {column: f"{where}/{at}" for at, column in enumerate(columns)}
+        else:
+            cells = _cells_of_object(name, value, document, what)
+            places = _places_of_object(name, where, what)
+        yield _benchmark(name, cells, places, where)
 
 
 def _column_names(document: JsonObject, what: str) -> list[str]:
@@ -117,8 +128,18 @@ def _cells_of_object(name: str, value: object, document: JsonObject, what: str) 
     return cells
 
 
-def _benchmark(name: str, cells: JsonObject, where: str) -> Benchmark:
-    params = _params(cells.get("params"), f"{where}/params")
+def _places_of_object(name: str, where: str, what: str) -> dict[str, str]:
+    own = {member: f"{where}/{member}" for member in ("result", "params", "samples")}
+    outside = {"version": "benchmark_version", "started_at": "started_at"}
+    return (
+        own
+        | {f"stats_{statistic}": f"{where}/stats" for statistic in STATISTICS}
+        | {member: f"{what}/{theirs}/{escape_pointer(name)}" for member, theirs in outside.items()}
+    )
+
+
+def _benchmark(name: str, cells: JsonObject, places: Mapping[str, str], where: str) -> Benchmark:
+    params = _params(cells.get("params"), places.get("params", where))
     count = math.prod(map(len, params))
 
     def column(member: str) -> Column:
@@ -126,17 +147,16 @@ def _benchmark(name: str, cells: JsonObject, where: str) -> Benchmark:
         if values is None:
             return None
         if not isinstance(values, list) or len(values) != count:
-            raise MalformedError(
-                "E_FIELD", "expected a value for each combination of parameters", where=f"{where}/{member}"
-            )
+            raise MalformedError("E_FIELD", "expected a value for each combination of parameters", where=places[member])
         return values
 
     version = cells.get("version")
     return Benchmark(
         name=name,
         where=where,
+        places=places,
         params=params,
-        version="" if version is None else as_text(version, f"{where}/version"),
+        version="" if version is None else as_text(version, places["version"]),
         started_at=cells.get("started_at"),
         results=column("result"),
         samples=column("samples"),

@@ -27,7 +27,6 @@ from ledger.ingest.timed import (
     read_duration,
     read_start,
     reported_value,
-    setting_text,
     setting_texts,
     summarise,
     total_ns,
@@ -201,17 +200,16 @@ def _settings(benchmark: JsonObject, where: str) -> dict[str, str]:
     """Which test, with which parameters and options; what a test adds to its result is a setting unless a number."""
     as_text(benchmark.get("fullname"), f"{where}/fullname")
     plain = {name: value for name, value in benchmark.items() if name not in _BENCHMARK}
-    added = benchmark.get("extra_info") or {}
-    texts = {name: value for name, value in added.items() if not is_counted(value)}
+    added = {name: value for name, value in (benchmark.get("extra_info") or {}).items() if not is_counted(value)}
     parameters = _object(benchmark.get("params") or {}, f"{where}/params")
     return (
         setting_texts(plain, where)
-        | {f"params/{name}": _parameter(value, f"{where}/params/{name}") for name, value in parameters.items()}
+        | setting_texts(_flat(parameters), f"{where}/params", "params/")
         | setting_texts(benchmark.get("options"), f"{where}/options", "options/")
-        | {f"extra_info/{name}": _parameter(value, f"{where}/extra_info/{name}") for name, value in texts.items()}
+        | setting_texts(_flat(added), f"{where}/extra_info", "extra_info/")
     )
 
 
-def _parameter(value: object, where: str) -> str:
-    """A parameter of a test may be nested: then as JSON."""
-    return setting_text(json_text(value) if isinstance(value, dict | list) else value, where)
+def _flat(members: JsonObject) -> JsonObject:
+    """What a test was called with may be nested: then as JSON."""
+    return {name: json_text(value) if isinstance(value, dict | list) else value for name, value in members.items()}

@@ -218,11 +218,14 @@ def test_version_1_may_be_without_starts_and_versions() -> None:
     document = changed(changed(VERSION_1, "benchmark_version", ...), "started_at", ...)
     assert [row.started_at for row in read(document)] == ["", ""]
     assert refusal(changed(VERSION_1, "started_at", [])) == ("E_FIELD", "run.json/started_at")
+    for member in ("started_at", "benchmark_version"):
+        place = f"{member}/bench.time_one"
+        assert refusal(changed(VERSION_1, place, value=True)) == ("E_FIELD", f"run.json/{place}")
 
 
 def test_version_1_without_statistics_does_not_say_how_many_calls_a_sample_is() -> None:
     document = changed(VERSION_1, "results/bench.time_one/stats", ...)
-    assert refusal(document) == ("E_FIELD", "run.json/results/bench.time_one/stats_number/0")
+    assert refusal(document) == ("E_FIELD", "run.json/results/bench.time_one/stats/0")
 
 
 # Refusals.
@@ -243,19 +246,19 @@ def test_version_1_without_statistics_does_not_say_how_many_calls_a_sample_is() 
         ("result_columns/0", [], "E_FIELD", "result_columns"),
         ("result_columns", ["result", "params"], "E_COLUMN_COUNT", BENCH),
         (BENCH, 3.5, "E_FIELD", BENCH),
-        (RESULT, 3.5, "E_FIELD", f"{BENCH}/result"),
-        (f"{RESULT}/2", 3.5, "E_FIELD", f"{BENCH}/result"),
-        (PARAMS, "8", "E_FIELD", f"{BENCH}/params"),
-        (f"{PARAMS}/0", "8", "E_FIELD", f"{BENCH}/params/0"),
-        (f"{PARAMS}/0/1", 16, "E_FIELD", f"{BENCH}/params/0"),
-        (f"{BENCH}/2", 7, "E_FIELD", f"{BENCH}/version"),
-        (STARTED, "today", "E_FIELD", f"{BENCH}/started_at"),
-        (NUMBER, [10], "E_FIELD", f"{BENCH}/stats_number"),
-        (f"{NUMBER}/1", 0, "E_FIELD", f"{BENCH}/stats_number/1"),
-        (f"{NUMBER}/1", None, "E_FIELD", f"{BENCH}/stats_number/1"),
-        (f"{SAMPLES}/1", [], "E_EMPTY_RESULTS", f"{BENCH}/samples/1"),
-        (f"{SAMPLES}/1", 4e-06, "E_FIELD", f"{BENCH}/samples/1"),
-        (f"{SAMPLES}/1/0", NAN, "E_SAMPLE", f"{BENCH}/samples/1/0"),
+        (RESULT, 3.5, "E_FIELD", RESULT),
+        (f"{RESULT}/2", 3.5, "E_FIELD", RESULT),
+        (PARAMS, "8", "E_FIELD", PARAMS),
+        (f"{PARAMS}/0", "8", "E_FIELD", f"{PARAMS}/0"),
+        (f"{PARAMS}/0/1", 16, "E_FIELD", f"{PARAMS}/0"),
+        (f"{BENCH}/2", 7, "E_FIELD", f"{BENCH}/2"),
+        (STARTED, "today", "E_FIELD", STARTED),
+        (NUMBER, [10], "E_FIELD", NUMBER),
+        (f"{NUMBER}/1", 0, "E_FIELD", f"{NUMBER}/1"),
+        (f"{NUMBER}/1", None, "E_FIELD", f"{NUMBER}/1"),
+        (f"{SAMPLES}/1", [], "E_EMPTY_RESULTS", f"{SAMPLES}/1"),
+        (f"{SAMPLES}/1", 4e-06, "E_FIELD", f"{SAMPLES}/1"),
+        (f"{SAMPLES}/1/0", NAN, "E_SAMPLE", f"{SAMPLES}/1/0"),
         ("requirements/numpy", [], "E_FIELD", "requirements/numpy"),
         ("params", [], "E_FIELD", "params"),
         ("host", {}, "E_FIELD", "host"),
