@@ -24,6 +24,11 @@ from ledger.ingest.trtllm_bench import TrtllmBench
 from ledger.ingest.vllm_latency import VllmLatency
 from ledger.ingest.vllm_serve import VllmServe
 from ledger.ingest.vllm_throughput import VllmThroughput
+from ledger.ingest.asv import Asv
+from ledger.ingest.google_benchmark import GoogleBenchmark
+from ledger.ingest.hyperfine import Hyperfine
+from ledger.ingest.llama_bench import LlamaBench
+from ledger.ingest.pytest_benchmark import PytestBenchmark
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -46,6 +51,11 @@ ADAPTERS: Mapping[str, Adapter] = {
         TrtllmBench(),
     )
     adapter.name: adapter for adapter in (LlamaBench(), Aiperf(), VllmServe(), VllmLatency(), VllmThroughput())
+        Hyperfine(),
+        PytestBenchmark(),
+        GoogleBenchmark(),
+        Asv(),
+    )
 }
 
 

@@ -11,6 +11,7 @@ from tests.cli.program import OK, REFUSED, UNAVAILABLE, run
 from tests.cli.samples import REAL_ROUND, RUNS, tool_words
 from tests.support.aiperf import lines, request
 from tests.support.serving import aiperf_summary, dump, one_batch, sglang_detailed, sglang_run, trtllm_report
+from tests.support.timed import SAMPLES, raw
 from tests.support.vllm import as_json, latency, throughput, totals
 
 if TYPE_CHECKING:
@@ -113,10 +114,12 @@ def test_every_tool_is_recognised_by_its_contents_alone() -> None:
         "vllm-latency": as_json(latency()),
         "vllm-throughput": as_json(throughput()),
     }
+    samples = {"llama-bench": REAL.read_bytes(), "aiperf": lines(request())}
+    samples |= {name: raw(document) for name, document in SAMPLES.items()}
     assert samples.keys() == ADAPTERS.keys()
-    for name, raw in samples.items():
-        assert recognise(raw, "a file").name == name
-        assert [adapter.name for adapter in ADAPTERS.values() if adapter.recognises(raw)] == [name]
+    for name, contents in samples.items():
+        assert recognise(contents, "a file").name == name
+        assert [adapter.name for adapter in ADAPTERS.values() if adapter.recognises(contents)] == [name]
     for name in ("sample.csv", "sample.md", "sample.sql", "noise_1a_main.jsonl"):
         assert recognise((RUNS / name).read_bytes(), name).name == "llama-bench"
 

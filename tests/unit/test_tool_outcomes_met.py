@@ -38,6 +38,9 @@ ADAPTER_OF = {
     "aiperf": "aiperf-summary",
     "aiperf records": "aiperf",
     "k3 baseline": "k3-baseline",
+    "asv": "asv",
+    "google-benchmark": "google-benchmark",
+    "hyperfine": "hyperfine",
     "llama-bench csv": "llama-bench",
     "llama-bench json": "llama-bench",
     "llama-bench jsonl": "llama-bench",
@@ -52,6 +55,7 @@ ADAPTER_OF = {
     "trtllm": "trtllm-bench",
     "vllm latency": "vllm-latency",
     "vllm serve": "vllm-serve",
+    "pytest-benchmark": "pytest-benchmark",
 }
 """By format, the adapter that must recognise it. A format that is not here yet is not read yet."""
 
