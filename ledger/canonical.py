@@ -237,10 +237,6 @@ class NumberText(str):
 class NonFinite(str):
     """``NaN``, ``Infinity`` or ``-Infinity`` as the file printed it: no number, and never taken for one."""
 
-
-class NonFiniteText(NumberText):
-    """``NaN``, ``Infinity`` or ``-Infinity`` as some tools print it: not JSON, and no number."""
-
     __slots__ = ()
 
 
@@ -264,7 +260,6 @@ def parse_json(
         fractions: give fractions as `NumberText` instead of refusing them.
         nonfinite: give the bare words ``NaN`` and ``Infinity``, which are not JSON, as `NonFinite` instead of refusing
             them.
-        nonfinite: give ``NaN`` and ``Infinity`` as `NonFiniteText` instead of refusing them.
 
     Raises:
         MalformedError: ``E_SIZE``, ``E_UTF8``, ``E_JSON``, ``E_DUPLICATE_KEY``, ``E_FRACTION``,
@@ -283,7 +278,6 @@ def parse_json(
             text,
             object_pairs_hook=_unique_object,
             parse_constant=NonFinite if nonfinite else _refuse_constant,
-            parse_constant=NonFiniteText if nonfinite else _refuse_constant,
             parse_float=_keep_fraction if fractions else _refuse_fraction,
         )
     except MalformedError as err:

@@ -12,8 +12,12 @@ from typing import TYPE_CHECKING
 from ledger.errors import MalformedError, RefusedError
 from ledger.ingest.aiperf import Aiperf
 from ledger.ingest.aiperf_summary import AiperfSummary
+from ledger.ingest.asv import Asv
+from ledger.ingest.google_benchmark import GoogleBenchmark
+from ledger.ingest.hyperfine import Hyperfine
 from ledger.ingest.k3_baseline import K3Baseline
 from ledger.ingest.llama_bench import LlamaBench
+from ledger.ingest.pytest_benchmark import PytestBenchmark
 from ledger.ingest.sglang_one_batch import SglangOneBatch
 from ledger.ingest.sglang_serving import SglangServing
 from ledger.ingest.tandem_block_ab import TandemBlockAb
@@ -24,11 +28,6 @@ from ledger.ingest.trtllm_bench import TrtllmBench
 from ledger.ingest.vllm_latency import VllmLatency
 from ledger.ingest.vllm_serve import VllmServe
 from ledger.ingest.vllm_throughput import VllmThroughput
-from ledger.ingest.asv import Asv
-from ledger.ingest.google_benchmark import GoogleBenchmark
-from ledger.ingest.hyperfine import Hyperfine
-from ledger.ingest.llama_bench import LlamaBench
-from ledger.ingest.pytest_benchmark import PytestBenchmark
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,8 +48,9 @@ ADAPTERS: Mapping[str, Adapter] = {
         SglangServing(),
         SglangOneBatch(),
         TrtllmBench(),
-    )
-    adapter.name: adapter for adapter in (LlamaBench(), Aiperf(), VllmServe(), VllmLatency(), VllmThroughput())
+        VllmServe(),
+        VllmLatency(),
+        VllmThroughput(),
         Hyperfine(),
         PytestBenchmark(),
         GoogleBenchmark(),

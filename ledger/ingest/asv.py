@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from ledger.canonical import NonFiniteText
+from ledger.canonical import NonFinite
 from ledger.errors import MalformedError
 from ledger.ingest.adapter import Row
 from ledger.ingest.asv_results import Benchmark, read_benchmarks
@@ -35,7 +35,7 @@ from ledger.ingest.timed import (
     total_ns,
     whole_ns,
 )
-from ledger.ingest.values import as_label, as_object, read_json_lenient
+from ledger.ingest.values import as_label, as_object, read_json
 from ledger.metrics import NS_PER_S
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ class Asv:
 
     def read(self, raw: bytes, what: str) -> list[Row]:
         """See `Adapter`. A row is a benchmark with one combination of its parameters."""
-        document = as_object(read_json_lenient(raw, what), what)
+        document = as_object(read_json(raw, what, nonfinite=True), what)
         if not isinstance(document.get("results"), dict) or "commit_hash" not in document:
             raise MalformedError("E_FORMAT", "expected commit_hash and results of asv", where=what)
         found, left_out = _sampled(document, what)
@@ -120,7 +120,7 @@ def _sampled(document: JsonObject, what: str) -> tuple[list[_Result], list[str]]
     for benchmark in read_benchmarks(document, what):
         for at, value in enumerate([None] if benchmark.results is None else benchmark.results):
             samples = None if benchmark.samples is None else benchmark.samples[at]
-            if value is None or isinstance(value, NonFiniteText):
+            if value is None or isinstance(value, NonFinite):
                 pass  # failed, or skipped
             elif samples is None:
                 bare += 1
@@ -201,7 +201,7 @@ def _settings(benchmark: Benchmark, at: int) -> dict[str, str]:
 
 def _notes(result: _Result, count: int) -> list[str]:
     notes = [ONE_SAMPLE] if count == 1 else []
-    if any(isinstance(result.statistic(name), NonFiniteText) for name in result.benchmark.statistics):
+    if any(isinstance(result.statistic(name), NonFinite) for name in result.benchmark.statistics):
         notes.append("F_NONFINITE: a bound is NaN or Infinity: too few samples to tell it")
     return notes
 

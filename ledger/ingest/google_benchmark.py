@@ -17,7 +17,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ledger.canonical import NonFiniteText, escape_pointer
+from ledger.canonical import NonFinite, escape_pointer
 from ledger.errors import MalformedError
 from ledger.ingest.adapter import Row
 from ledger.ingest.google_benchmark_context import Context, read_context
@@ -35,7 +35,7 @@ from ledger.ingest.timed import (
     total_ns,
     whole_ns,
 )
-from ledger.ingest.values import as_object, as_text, look, read_json_lenient
+from ledger.ingest.values import as_object, as_text, look, read_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -90,7 +90,7 @@ class GoogleBenchmark:
 
     def read(self, raw: bytes, what: str) -> list[Row]:
         """See `Adapter`. A row is a test: all repetitions of one name, at the place of the first."""
-        document = as_object(read_json_lenient(raw, what), what)
+        document = as_object(read_json(raw, what, nonfinite=True), what)
         rows = document.get("benchmarks")
         if not isinstance(rows, list):
             raise MalformedError("E_FORMAT", "expected a list of benchmarks of Google Benchmark", where=what)
@@ -235,7 +235,7 @@ def _notes(repetitions: Sequence[_Repetition], file: _File, context: Context) ->
         found.append(f"F_AGGREGATE_SKIPPED: {aggregates} rows of the file summarise others and are left out")
     if file.failed:
         found.append(f"F_RESULT_SKIPPED: {len(file.failed)} rows of the file failed or were skipped and are left out")
-    if any(isinstance(value, NonFiniteText) for each in repetitions for value in each.row.values()):
+    if any(isinstance(value, NonFinite) for each in repetitions for value in each.row.values()):
         found.append("F_NONFINITE: a counter is NaN or Infinity; it is kept as text")
     return found
 

@@ -13,7 +13,6 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from ledger.canonical import MAX_DEPTH, NonFinite, NumberText, check_domain, escape_pointer, parse_json
-from ledger.canonical import NonFiniteText, NumberText, check_domain, parse_json
 from ledger.errors import MalformedError
 
 if TYPE_CHECKING:
@@ -23,28 +22,18 @@ _LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,199}", re.ASCII)
 _LARGEST_EXPONENT = 400
 
 
-def read_json(raw: bytes, what: str) -> Any:  # noqa: ANN401 - any JSON value
-    """Strict JSON whose texts can be recorded: no control characters, no deep nesting.
+def read_json(raw: bytes, what: str, *, nonfinite: bool = False) -> Any:  # noqa: ANN401 - any JSON value
+    """JSON whose texts can be recorded: no control characters, no deep nesting.
+
+    Args:
+        raw: the bytes.
+        what: their name, for errors.
+        nonfinite: keep bare ``NaN`` and ``Infinity`` as `ledger.canonical.NonFinite` instead of refusing them.
 
     Raises:
         MalformedError: what `ledger.canonical.parse_json` and `ledger.canonical.check_domain` raise; names `what`.
     """
-    return _recordable(parse_json(raw, what=what, fractions=True), what)
-
-
-def read_json_lenient(raw: bytes, what: str) -> Any:  # noqa: ANN401 - any JSON value
-    """As `read_json`, for tools that print bare ``NaN`` and ``Infinity``: each is a `ledger.canonical.NonFiniteText`.
-
-    None of them is ever a number: whoever asks for one there is refused, and whoever can do without it says
-    ``F_NONFINITE``.
-
-    Raises:
-        MalformedError: as `read_json`.
-    """
-    return _recordable(parse_json(raw, what=what, fractions=True, nonfinite=True), what)
-
-
-def _recordable(value: Any, what: str) -> Any:  # noqa: ANN401 - any JSON value
+    value = parse_json(raw, what=what, fractions=True, nonfinite=nonfinite)
     try:
         check_domain(value)
     except MalformedError as err:
@@ -145,7 +134,6 @@ def as_decimal(value: object, where: str) -> Decimal:
     if isinstance(value, NonFinite):
         raise MalformedError("E_NONFINITE", f"{value} is not a number that can be recorded", where=where)
     if isinstance(value, bool) or not isinstance(value, int | NumberText):
-    if isinstance(value, bool | NonFiniteText) or not isinstance(value, int | NumberText):
         raise MalformedError("E_FIELD", f"expected a number, found {value!r}"[:200], where=where)
     try:
         number = Decimal(value)

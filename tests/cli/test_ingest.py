@@ -10,6 +10,7 @@ from ledger.ingest import ADAPTERS, recognise
 from tests.cli.program import OK, REFUSED, UNAVAILABLE, run
 from tests.cli.samples import REAL_ROUND, RUNS, tool_words
 from tests.support.aiperf import lines, request
+from tests.support.outside import outside
 from tests.support.serving import aiperf_summary, dump, one_batch, sglang_detailed, sglang_run, trtllm_report
 from tests.support.timed import SAMPLES, raw
 from tests.support.vllm import as_json, latency, throughput, totals
@@ -20,6 +21,13 @@ if TYPE_CHECKING:
     from tests.cli.conftest import Desk
 
 REAL = REAL_ROUND[0][1]
+FILES = {
+    "k3-baseline": "tool-outputs/sparkinfer/baseline_20260801T103818Z.json",
+    "tandem-block-ab": "tandem/synthetic/block_ab.json",
+    "tandem-forced": "tandem/synthetic/forced_bench.json",
+    "tandem-record": "tandem/real_runrecord_A.json",
+    "tandem-report": "tandem/synthetic/row3_base.json",
+}
 
 
 def test_the_rows_of_a_file_are_shown_beside_what_the_tool_printed(tmp_path: Path) -> None:
@@ -114,8 +122,8 @@ def test_every_tool_is_recognised_by_its_contents_alone() -> None:
         "vllm-latency": as_json(latency()),
         "vllm-throughput": as_json(throughput()),
     }
-    samples = {"llama-bench": REAL.read_bytes(), "aiperf": lines(request())}
     samples |= {name: raw(document) for name, document in SAMPLES.items()}
+    samples |= {name: outside(*path.split("/")).read_bytes() for name, path in FILES.items()}
     assert samples.keys() == ADAPTERS.keys()
     for name, contents in samples.items():
         assert recognise(contents, "a file").name == name

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from fractions import Fraction
 from statistics import median, quantiles, variance
 from typing import TYPE_CHECKING, Any
@@ -29,7 +28,7 @@ from ledger.ingest.timed import (
     total_ns,
     whole_ns,
 )
-from ledger.ingest.values import as_decimal, printed_number, read_json, read_json_lenient
+from ledger.ingest.values import read_json
 from ledger.kinds import check_body
 from ledger.schema import validate
 from tests.support.timed import SAMPLES, changed, raw
@@ -194,42 +193,6 @@ def test_what_is_no_duration_is_refused_with_its_place(name: str, path: str, val
     with pytest.raises(MalformedError) as caught:
         ADAPTERS[name].read(raw(changed(SAMPLES[name], path, value)), "f")
     assert (caught.value.code, caught.value.where) == (code, f"f/{path}")
-
-
-# Bare NaN and Infinity.
-
-
-def test_the_lenient_reader_keeps_what_is_no_number_as_a_text_that_is_never_one() -> None:
-    value = read_json_lenient(b'{"rate": Infinity, "low": -Infinity, "none": NaN, "one": 1.50}', "f")
-    assert {name: str(each) for name, each in value.items()} == {
-        "rate": "Infinity",
-        "low": "-Infinity",
-        "none": "NaN",
-        "one": "1.50",
-    }
-    assert [printed_number(each) for each in value.values()] == [None, None, None, Fraction(3, 2)]
-    assert as_decimal(value["one"], "f") == Decimal("1.5")
-    for name in ("rate", "low", "none"):
-        with pytest.raises(MalformedError) as caught:
-            as_decimal(value[name], "f/rate")
-        assert (caught.value.code, caught.value.where) == ("E_FIELD", "f/rate")
-
-
-@pytest.mark.parametrize("text", [b"[NaN]", b"[Infinity]", b"[-Infinity]"])
-def test_the_strict_reader_refuses_them(text: bytes) -> None:
-    with pytest.raises(MalformedError) as caught:
-        read_json(text, "f")
-    assert caught.value.code == "E_NONFINITE"
-
-
-def test_the_lenient_reader_is_as_strict_in_everything_else() -> None:
-    for text, code in ((b'"NaN', "E_JSON"), (b"[nan]", "E_JSON"), (b"[1e999]", "E_NONFINITE")):
-        with pytest.raises(MalformedError) as caught:
-            read_json_lenient(text, "f")
-        assert caught.value.code == code
-    with pytest.raises(MalformedError) as caught:
-        read_json_lenient(b'{"a": ["\\u001b"]}', "f")
-    assert (caught.value.code, caught.value.where) == ("E_DOMAIN", "f/a/0")
 
 
 # Durations.
