@@ -66,7 +66,7 @@ def note_depth(body: JsonObject) -> Iterator[Note]:
         context, mean = rep["context"], _mean_prompt(rep, completed.get(at))
         shown = at in observed or (mean is not None and _is_near(mean, context))
         if context and not shown and not _ON_CONTEXT.isdisjoint(rep["metrics"]):
-            yield Note("F_DEPTH_UNPROVEN", f"nothing shows that a context of {context} was filled", f"/reps/{at}", at)
+            yield Note("F_DEPTH_UNPROVEN", "nothing shows that the context was filled", f"/reps/{at}", at)
 
 
 def _is_near(found: Fraction, context: int) -> bool:
