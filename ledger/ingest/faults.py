@@ -100,11 +100,8 @@ _FLAGGED = (
     ("F_CHUNKED", "answers came in another number of pieces than tokens", "never read gaps between pieces as tokens"),
     ("F_RETOKENIZED", "server and client count other tokens", "the server's count is taken where there is one"),
     ("F_CONTEXT_NEAR", "a mean context within 2 % of the slot's is sealed as the slot's", "none; records keep lengths"),
-    (
-        "F_EMPTY_OUTPUT",
-        "a request was called a success and gave no token: it failed",
-        "find out why the stream was empty",
-    ),
+    ("F_CONTEXT_SPREAD", "the mean contexts of runs are more than 2 % apart", "freeze the prompts of the workload"),
+    ("F_EMPTY_OUTPUT", "a request was called a success and gave no token", "find out why the stream was empty"),
     ("F_REQUESTS_FAILED", "requests failed; figures are of the others", "a server that refuses work is not faster"),
     ("F_NOT_STREAMED", "an answer came in one piece: it has no decode rate", "stream the answers"),
     ("F_REPEATED_PROMPT", "prompts came again in one repetition", "a cache may have known them: use each once"),

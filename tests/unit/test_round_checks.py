@@ -204,6 +204,27 @@ def test_a_depth_that_was_only_asked_for_is_allowed_and_said() -> None:
     assert examine(body_of(rep(records, "wall", context=4608, workload={"depth": 4096}))) == []
 
 
+def test_the_context_is_a_mean_over_all_repetitions_and_one_that_is_off_is_said() -> None:
+    def lengths(*tokens: int) -> list[JsonObject]:
+        each = [{"prompt_tokens": [count, count], "wall_ns": [S, S]} for count in tokens]
+        return [rep(records, "prefill_tok_s", context=512) for records in each]
+
+    assert examine(body_of(*lengths(512, 512))) == []
+    (note,) = examine(body_of(*lengths(500, 520, 516)))
+    assert note.startswith("F_CONTEXT_SPREAD: the mean length of its prompts is more than 2 % from the context (at ")
+    assert note.endswith("(at /reps/0/context)")
+    code, where, message = refusal(body_of(*lengths(512, 512, 400)))
+    assert (code, where) == ("E_CONTEXT_MISMATCH", "/reps/2/context")
+    assert "prompts had 474.7 tokens on average, -7.3 % off" in message
+    apart = [rep({"prompt_tokens": [500], "wall_ns": [S]}, "prefill_tok_s", context=512, arm="candidate")]
+    assert refusal(body_of(*lengths(512, 512), *apart))[1] == "/reps/2/context"
+
+
+def test_the_context_of_whole_runs_is_what_the_adapter_made_of_them() -> None:
+    run = rep({"completion_tokens": [1000], "wall_ns": [S]}, "output_tok_s", context=509)
+    assert examine(body_of(run)) == []
+
+
 def test_a_batch_is_several_prompts() -> None:
     records = {"prompt_tokens": [4096], "wall_ns": [S]}
     batch = rep(records, "prefill_tok_s", context=512, workload={"batch": 8})
