@@ -20,7 +20,7 @@ from ledger.ingest.checks.series import note_series
 from ledger.ingest.checks.times import check_times, note_times
 from ledger.ingest.checks.tokens import check_tokens, note_tokens
 from ledger.ingest.checks.weights import check_quant
-from ledger.ingest.checks.workload import check_context, note_depth
+from ledger.ingest.checks.workload import check_context, note_context
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ledger.canonical import JsonObject
 
 _REFUSING = (check_quant, check_context, check_tokens, check_times, check_copies)
-_SAYING = (note_requests, note_tokens, note_times, note_prompts, note_depth, note_reported, note_series, note_ceiling)
+_SAYING = (note_requests, note_tokens, note_times, note_prompts, note_context, note_reported, note_series, note_ceiling)
 
 
 def examine_round(body: JsonObject, said: Sequence[str] = ()) -> list[str]:

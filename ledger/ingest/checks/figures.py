@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 from ledger.ingest.checks.records import rows, succeeded
 from ledger.metrics import NS_PER_MS, NS_PER_S
-from ledger.scoring.facts import median
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -22,6 +21,11 @@ if TYPE_CHECKING:
     from ledger.canonical import JsonObject
 
 FORMULA, PERCENTILE = "F_FORMULA", "F_PERCENTILE_METHOD"
+_FINE = 10**9
+"""Times and rates of requests are counted in billionths of a ns and of a token a second: as fractions of as many
+denominators as there are requests they would take minutes to add up, and nobody prints as many digits."""
+
+_FINE_MS = _FINE * NS_PER_MS
 _SERIES = re.compile(r"(mean|avg|median|p[1-9][0-9])_(ttft|e2el?|e2e_latency|tpot)_ms", re.ASCII)
 
 
@@ -139,18 +143,19 @@ def _requests(run: Run) -> Expectation | None:
 
 def _per_user(run: Run) -> Expectation | None:
     """Two honest formulas: the mean of the requests' rates, and the rate of their mean gap."""
-    cells = list(rows(run.rep, "completion_tokens", "ttft_ns", "e2e_ns"))
-    gaps = [Fraction(end - first, tokens - 1) for _, tokens, first, end in cells if tokens > 1 and end > first]
-    if not gaps:
+    cells = rows(run.rep, "completion_tokens", "ttft_ns", "e2e_ns")
+    spans = [(tokens - 1, end - first) for _, tokens, first, end in cells if tokens > 1 and end > first]
+    gaps = [_fine(span, steps) for steps, span in spans]
+    if not any(gaps):
         return None
-    rates = [NS_PER_S / gap for gap in gaps]
-    tokens, spent = sum(each[1] - 1 for each in cells), sum(each[3] - each[2] for each in cells)
+    rates = [_fine(steps * NS_PER_S, span) for steps, span in spans]
+    steps, spent = (sum(each) for each in zip(*spans, strict=True))
     return Expectation(
-        value=_mean(rates),
+        value=mean(rates) / _FINE,
         others=[
-            Reading(value=NS_PER_S / _mean(gaps), hint="is the rate of the mean gap", code=FORMULA),
-            Reading(value=Fraction(tokens * NS_PER_S, spent), hint="is the rate of all gaps together", code=FORMULA),
-            Reading(value=median(rates), hint="is the median of the rates", code=FORMULA),
+            Reading(value=NS_PER_S * _FINE / mean(gaps), hint="is the rate of the mean gap", code=FORMULA),
+            Reading(value=Fraction(steps * NS_PER_S, spent), hint="is the rate of all gaps together", code=FORMULA),
+            Reading(value=interpolated(rates, 50) / _FINE, hint="is the median of the rates", code=FORMULA),
         ],
     )
 
@@ -181,45 +186,54 @@ def _expect_series(statistic: str, time: str, run: Run) -> Expectation | None:
     counted, every = (_times(time, run.rep, failed=failed) for failed in (False, True))
     if not counted:
         return None
-    value = _statistic(statistic)
-    others = []
+    value, others = _statistic(statistic), []
     if statistic not in _STATISTICS:
-        between = interpolated(counted, int(statistic[1:]))
+        between = interpolated(counted, int(statistic[1:])) / _FINE_MS
         others.append(Reading(value=between, hint="lies between two samples", code=PERCENTILE))
     if len(every) > len(counted):
-        others.append(Reading(value=value(every), hint="matches all requests, failed ones too"))
-    return Expectation(value=value(counted), others=others)
+        others.append(Reading(value=value(every) / _FINE_MS, hint="matches all requests, failed ones too"))
+    return Expectation(value=value(counted) / _FINE_MS, others=others)
 
 
-def _statistic(name: str) -> Callable[[Sequence[Fraction]], Fraction]:
+def _times(time: str, rep: JsonObject, *, failed: bool) -> list[int]:
+    """Times, see `_FINE`. Of requests that failed 0 is a time as well: that is what tools average."""
+    if time == "tpot":
+        cells = rows(rep, "completion_tokens", "ttft_ns", "e2e_ns", failed=failed)
+        return [_fine(end - first, count - 1) for _, count, first, end in cells if count > 1]
+    column = "ttft_ns" if time == "ttft" else "e2e_ns"
+    return [each * _FINE for _, each in rows(rep, column, failed=failed) if failed or each]
+
+
+def _fine(numerator: int, denominator: int) -> int:
+    """A quotient, see `_FINE`, rounded to the nearest."""
+    return (2 * numerator * _FINE + denominator) // (2 * denominator)
+
+
+def _statistic(name: str) -> Callable[[Sequence[int]], Fraction]:
     return _STATISTICS[name] if name in _STATISTICS else partial(nearest_rank, percent=int(name[1:]))
 
 
-def _times(time: str, rep: JsonObject, *, failed: bool) -> list[Fraction]:
-    """Times in ms. Of requests that failed 0 is a time as well: that is what tools average."""
-    if time == "tpot":
-        cells = rows(rep, "completion_tokens", "ttft_ns", "e2e_ns", failed=failed)
-        return [Fraction(end - first, (count - 1) * NS_PER_MS) for _, count, first, end in cells if count > 1]
-    column = "ttft_ns" if time == "ttft" else "e2e_ns"
-    return [Fraction(each, NS_PER_MS) for _, each in rows(rep, column, failed=failed) if failed or each]
+def mean(values: Sequence[int]) -> Fraction:
+    """The arithmetic mean."""
+    return Fraction(sum(values), len(values))
 
 
-def _mean(values: Sequence[Fraction]) -> Fraction:
-    return sum(values, Fraction(0)) / len(values)
-
-
-def nearest_rank(values: Sequence[Fraction], percent: int) -> Fraction:
+def nearest_rank(values: Sequence[int], percent: int) -> Fraction:
     """The smallest value that at least so many percent of all do not exceed."""
-    return sorted(values)[-(-percent * len(values) // 100) - 1]
+    return Fraction(sorted(values)[-(-percent * len(values) // 100) - 1])
 
 
-def interpolated(values: Sequence[Fraction], percent: int) -> Fraction:
-    """The value so far along the line through all, which is mostly none of them."""
+def interpolated(values: Sequence[int], percent: int) -> Fraction:
+    """The value so far along the line through all, which is mostly none of them; at 50 percent their median."""
     ordered = sorted(values)
-    place = Fraction(percent * (len(ordered) - 1), 100)
-    below = ordered[int(place)]
-    above = ordered[min(int(place) + 1, len(ordered) - 1)]
-    return below + (above - below) * (place - int(place))
+    place, part = divmod(percent * (len(ordered) - 1), 100)
+    below = ordered[place]
+    above = ordered[min(place + 1, len(ordered) - 1)]
+    return below + Fraction((above - below) * part, 100)
 
 
-_STATISTICS: Mapping[str, Callable[[Sequence[Fraction]], Fraction]] = {"mean": _mean, "avg": _mean, "median": median}
+_STATISTICS: Mapping[str, Callable[[Sequence[int]], Fraction]] = {
+    "mean": mean,
+    "avg": mean,
+    "median": partial(interpolated, percent=50),
+}

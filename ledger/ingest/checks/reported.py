@@ -27,12 +27,14 @@ _MOST_DEVICES = 4096
 
 def note_reported(body: JsonObject) -> Iterator[Note]:
     """Printed figures that are not those of the records, with what they are, if that can be told."""
-    gpus = body["environment"].get("gpus")
+    gpus, runs = body["environment"].get("gpus"), {}
     for printed in printed_values(body):
         number = printed.number()
         if number is None:
             continue
-        run = read_run(printed.rep, gpus)
+        if printed.at not in runs:
+            runs[printed.at] = read_run(printed.rep, gpus)
+        run = runs[printed.at]
         mean = output_rate(run) if printed.name in _PEAKS else None
         if mean is not None and number < mean and not _agrees(number, mean, printed):
             yield Note(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ledger.errors import RefusedError
 from ledger.ingest.checks.notes import Note
@@ -20,35 +21,39 @@ _TOLERANCE = Fraction(2, 100)
 _OBSERVED = ("kv_len_start", "kv_len", "n_past")
 """What tools call the number of tokens in the cache when generation began."""
 
-_ON_CONTEXT = {
-    "decode_tok_s",
-    "gen_tok_s",
-    "ms_per_round",
-    "output_tok_s",
-    "prefill_tok_s",
-    "tokens_per_round",
-    "ttft",
-}
+_ON_CONTEXT = {"decode_tok_s", "gen_tok_s", "prefill_tok_s", "ttft"}
+"""What depends on the context and is measured of single requests or samples: whole runs keep no prompts."""
+
+
+class _Prompts(NamedTuple):
+    """Prompts of one repetition: how many tokens, in how many prompts, behind how many that were asked for."""
+
+    at: int
+    tokens: int
+    number: int
+    depth: int
+
+    def fits(self, context: int) -> bool:
+        """Whether their mean length, with or without what was asked for, is within 2 % of a context."""
+        mean = Fraction(self.tokens, self.number)
+        return _is_near(mean, context) or _is_near(mean + self.depth, context)
 
 
 def check_context(body: JsonObject) -> None:
     """Refuse a context that the prompts or the engine contradict by more than 2 %.
 
+    A context is a mean over everything that was run at it: single repetitions may be further away.
+
     Raises:
         RefusedError: ``E_CONTEXT_MISMATCH`` or ``E_DEPTH_NOT_REACHED``.
     """
-    completed = _completed(body)
-    for at, rep in measured(body):
-        mean, context, depth = _mean_prompt(rep, completed.get(at)), rep["context"], _asked_depth(rep)
-        if mean is not None and not (_is_near(mean, context) or _is_near(mean + depth, context)):
-            off = f", {decimal_text(100 * (mean + depth) / context - 100, 1)} % off" if context else ""
-            behind = f" behind {depth} that were asked for" if depth else ""
-            raise RefusedError(
-                "E_CONTEXT_MISMATCH",
-                f"the context is given as {context}, prompts had {decimal_text(mean, 1)} tokens on average"
-                f"{behind}{off}",
-                where=f"/reps/{at}/context",
-            )
+    for context, prompts in _by_context(body):
+        whole = _Prompts(
+            0, sum(each.tokens for each in prompts), sum(each.number for each in prompts), prompts[0].depth
+        )
+        if not whole.fits(context):
+            first = next((each.at for each in prompts if not each.fits(context)), prompts[0].at)
+            raise RefusedError("E_CONTEXT_MISMATCH", _mismatch(whole, context), where=f"/reps/{first}/context")
     for where, observed, _, rep in _observed_depths(body):
         if observed < rep["context"] and not _is_near(observed, rep["context"]):
             raise RefusedError(
@@ -59,14 +64,26 @@ def check_context(body: JsonObject) -> None:
             )
 
 
-def note_depth(body: JsonObject) -> Iterator[Note]:
-    """Contexts that only the caller or the settings speak for."""
-    observed, completed = {at for _, _, at, _ in _observed_depths(body)}, _completed(body)
+def _mismatch(whole: _Prompts, context: int) -> str:
+    mean = Fraction(whole.tokens, whole.number)
+    off = f", {decimal_text(100 * (mean + whole.depth) / context - 100, 1)} % off" if context else ""
+    behind = f" behind {whole.depth} that were asked for" if whole.depth else ""
+    return f"the context is given as {context}, prompts had {decimal_text(mean, 1)} tokens on average{behind}{off}"
+
+
+def note_context(body: JsonObject) -> Iterator[Note]:
+    """Contexts that are right on the whole and not in each repetition, or that nothing speaks for but settings."""
+    proven = {at for _, _, at, _ in _observed_depths(body)}
+    for context, prompts in _by_context(body):
+        proven |= {each.at for each in prompts if _is_near(Fraction(each.tokens, each.number), context)}
+        proven |= {each.at for each in prompts if not each.depth}
+        for each in prompts:
+            if not each.fits(context):
+                text = "the mean length of its prompts is more than 2 % from the context"
+                yield Note("F_CONTEXT_SPREAD", text, f"/reps/{each.at}/context", each.at)
     for at, rep in measured(body):
-        context, mean = rep["context"], _mean_prompt(rep, completed.get(at))
-        shown = at in observed or (mean is not None and _is_near(mean, context))
-        if context and not shown and not _ON_CONTEXT.isdisjoint(rep["metrics"]):
-            yield Note("F_DEPTH_UNPROVEN", f"nothing shows that a context of {context} was filled", f"/reps/{at}", at)
+        if rep["context"] and at not in proven and not _ON_CONTEXT.isdisjoint(rep["metrics"]):
+            yield Note("F_DEPTH_UNPROVEN", "nothing shows that the context was filled", f"/reps/{at}", at)
 
 
 def _is_near(found: Fraction, context: int) -> bool:
@@ -74,24 +91,26 @@ def _is_near(found: Fraction, context: int) -> bool:
     return abs(round(found) - context) <= context * _TOLERANCE
 
 
-def _mean_prompt(rep: JsonObject, completed: int | None) -> Fraction | None:
-    """Mean length of a prompt; none when nothing says of how many prompts the tokens are."""
-    lengths = [tokens for _, tokens in rows(rep, "prompt_tokens")]
-    if "output_tok_s" in rep["metrics"]:  # records are whole runs
-        return Fraction(sum(lengths), completed) if lengths and completed else None
-    batch: int = rep.get("workload", {}).get("batch", 1)
-    return Fraction(sum(lengths), len(lengths) * batch) if lengths else None
+def _by_context(body: JsonObject) -> Iterator[tuple[int, list[_Prompts]]]:
+    """Contexts of an arm, and the prompts that were run at each."""
+    completed = _completed(body)
+    groups: dict[tuple[str, int], list[_Prompts]] = defaultdict(list)
+    for at, rep in measured(body):
+        lengths = [tokens for _, tokens in rows(rep, "prompt_tokens")]
+        workload = rep.get("workload", {})
+        if "output_tok_s" in rep["metrics"]:  # records are whole runs
+            count = completed.get(at, 0) if lengths else 0
+        else:
+            count = len(lengths) * workload.get("batch", 1)
+        if count:
+            groups[rep["arm"], rep["context"]].append(_Prompts(at, sum(lengths), count, workload.get("depth", 0)))
+    return ((context, prompts) for (_, context), prompts in groups.items())
 
 
 def _completed(body: JsonObject) -> dict[int, int]:
     """By repetition: how many requests the tool counted as done."""
     numbers = {printed.at: printed.number() for printed in printed_values(body) if printed.name == "completed"}
     return {at: int(number) for at, number in numbers.items() if number is not None and number >= 1}
-
-
-def _asked_depth(rep: JsonObject) -> int:
-    depth: int = rep.get("workload", {}).get("depth", 0)
-    return depth
 
 
 def _observed_depths(body: JsonObject) -> Iterator[tuple[str, Fraction, int, JsonObject]]:
