@@ -5,23 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import Annotated, TypeAlias
-
-import typer
 
 from cli.context import read_input
 from ledger.errors import RefusedError
 from ledger.ingest.parity import ParityFile
 from ledger.ingest.perplexity import read_parity
-
-ParityOption: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="ROLE=FILE,...",
-        help="Accuracy of an arm: what llama-perplexity --kl-divergence printed. Where FILE does not say them, add "
-        "depth=TOKENS and trials=POSITIONS; path=TEXT names the code path that ran. Repeat it per arm and depth.",
-    ),
-]
 
 _FORM = "--parity ROLE=FILE[,depth=N][,trials=N][,path=TEXT]"
 _PART = re.compile(",(?=(?:depth|trials|path)=)")

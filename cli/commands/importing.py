@@ -12,7 +12,7 @@ import typer
 
 from cli import output
 from cli.context import Ledger, find_ledger, load_private_key, read_input
-from cli.inputs import read_counts
+from cli.given import read_counts
 from cli.options import JsonOption, KeyOption, LedgerKeyOption, LedgerOption, LockTimeoutOption
 from cli.status import reports_errors
 from ledger.canonical import JsonObject

@@ -10,15 +10,14 @@ import typer
 
 from cli import output
 from cli.context import Ledger, find_ledger, load_private_key, read_input
-from cli.inputs import ToolOptions, read_rounds
+from cli.inputs import read_rounds
 from cli.options import JsonOption, KeyOption, LedgerKeyOption, LedgerOption, LockTimeoutOption
 from cli.outcome import attest_drafts, report_sealed, write_envelopes
-from cli.parity import ParityOption
 from cli.status import REFUSED, reports_errors
+from cli.tool_options import ToolOptions, takes_tool_options
 from ledger.canonical import parse_json
 from ledger.draft import Draft
 from ledger.errors import LedgerError, MalformedError, RefusedError
-from ledger.ingest import ADAPTERS
 from ledger.log import LOCK_TIMEOUT_S, MAX_GROUP
 from ledger.sealed import Sealed
 from ledger.statement import SignedStatement, import_envelope
@@ -26,55 +25,6 @@ from ledger.store.disk import storage_errors
 
 FilesArgument: TypeAlias = Annotated[
     list[Path] | None, typer.Argument(metavar="[FILE]...", help="Round JSON; with --from, runs of the arm main.")
-]
-FromOption: TypeAlias = Annotated[
-    str,
-    typer.Option(
-        "--from", metavar="TOOL", help=f"The files are output of TOOL: {', '.join(ADAPTERS)}; default: as they look."
-    ),
-]
-ArmOption: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Option(metavar="ROLE=FILE", help="One run of an arm (main, candidate, reference); repeat in time order."),
-]
-RowOption: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Option(metavar="ROLE=N,...", help="Only these rows of the arm's files, from 0; rungbook ingest shows them."),
-]
-SlotOption: TypeAlias = Annotated[
-    list[str] | None, typer.Option(metavar="AXIS=VALUE,...", help="project=P,node=N,quant=Q,context=C,metric=M")
-]
-CodeOption: TypeAlias = Annotated[
-    list[str] | None, typer.Option(metavar="ROLE=SHA256|FILE", help="The code that an arm ran, by digest.")
-]
-CommitOption: TypeAlias = Annotated[
-    list[str] | None, typer.Option(metavar="ROLE=COMMIT", help="Commit of an arm, in place of what the tool says.")
-]
-WeightsOption: TypeAlias = Annotated[str, typer.Option(metavar="SHA256|FILE", help="The weights, by digest.")]
-HarnessOption: TypeAlias = Annotated[str, typer.Option(metavar="SHA256|FILE", help="The benchmark program, by digest.")]
-EnvironmentOption: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Option(metavar="FACT=VALUE", help="A fact of the node that the tool does not say, such as gpu=H200."),
-]
-WorkloadOption: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Option(metavar="NAME=VALUE", help="What was asked for, where the tool is silent, such as gen_tokens=128."),
-]
-StartedOption: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Option(metavar="ROLE=TIME", help="Start of a run in UTC, where the tool is silent; one per run, in order."),
-]
-ZoneOption: TypeAlias = Annotated[
-    str, typer.Option(metavar="+HH:MM", help="Zone of the node's clock, where the tool prints a local time.")
-]
-RoundOption: TypeAlias = Annotated[
-    str, typer.Option("--round", metavar="ID", help="Id of the round; default: made from its contents.")
-]
-PurposeOption: TypeAlias = Annotated[
-    str, typer.Option(metavar="PURPOSE", help="score (default), noise (one code in both arms) or reference.")
-]
-ExtraOption: TypeAlias = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="JSON with parity, shortcuts, overrides or protocol.")
 ]
 _EXAMPLE = (
     "Example: rungbook {} --from llama-bench --arm main=a.json --arm candidate=b.json "
@@ -91,38 +41,18 @@ def register(app: typer.Typer) -> None:
 
 
 @reports_errors
+@takes_tool_options
 def append(
     files: FilesArgument = None,
     *,
     key: KeyOption,
-    tool: FromOption = "",
-    arm: ArmOption = None,
-    row: RowOption = None,
-    slot: SlotOption = None,
-    code: CodeOption = None,
-    commit: CommitOption = None,
-    weights: WeightsOption = "",
-    harness: HarnessOption = "",
-    environment: EnvironmentOption = None,
-    workload: WorkloadOption = None,
-    started_at: StartedOption = None,
-    zone: ZoneOption = "",
-    round_id: RoundOption = "",
-    purpose: PurposeOption = "",
-    extra: ExtraOption = None,
-    parity: ParityOption = None,
+    options: ToolOptions,
     ledger: LedgerOption = None,
     ledger_key: LedgerKeyOption = None,
     lock_timeout: LockTimeoutOption = LOCK_TIMEOUT_S,
     as_json: JsonOption = False,
 ) -> None:
     """Sign rounds and seal them at once: all of them, or none. Doing it again returns the receipts that exist."""
-    options = ToolOptions(
-        tool=tool, arms=arm or [], rows=row or [], slot=slot or [], code=code or [], commit=commit or [],
-        weights=weights, harness=harness, environment=environment or [], workload=workload or [],
-        started_at=started_at or [], zone=zone, round_id=round_id, purpose=purpose, extra=extra,
-        parity=parity or [],
-    )  # fmt: skip
     found = find_ledger(ledger)
     drafts, notes = _drafts(found, files or [], options, key)
     try:
@@ -133,26 +63,12 @@ def append(
 
 
 @reports_errors
+@takes_tool_options
 def attest(
     files: FilesArgument = None,
     *,
     key: KeyOption,
-    tool: FromOption = "",
-    arm: ArmOption = None,
-    row: RowOption = None,
-    slot: SlotOption = None,
-    code: CodeOption = None,
-    commit: CommitOption = None,
-    weights: WeightsOption = "",
-    harness: HarnessOption = "",
-    environment: EnvironmentOption = None,
-    workload: WorkloadOption = None,
-    started_at: StartedOption = None,
-    zone: ZoneOption = "",
-    round_id: RoundOption = "",
-    purpose: PurposeOption = "",
-    extra: ExtraOption = None,
-    parity: ParityOption = None,
+    options: ToolOptions,
     target: Annotated[
         str, typer.Option("--output", "-o", metavar="FILE|DIR", help="Where to; default: the ledger's folder inbox.")
     ] = "",
@@ -163,14 +79,8 @@ def attest(
 
     Given an envelope, adds the signature of --key to it.
     """
-    options = ToolOptions(
-        tool=tool, arms=arm or [], rows=row or [], slot=slot or [], code=code or [], commit=commit or [],
-        weights=weights, harness=harness, environment=environment or [], workload=workload or [],
-        started_at=started_at or [], zone=zone, round_id=round_id, purpose=purpose, extra=extra,
-        parity=parity or [],
-    )  # fmt: skip
     found = find_ledger(ledger)
-    envelopes = [] if tool else _envelopes(files or [])
+    envelopes = [] if options.tool else _envelopes(files or [])
     if envelopes:
         if options.given():
             raise RefusedError("E_OPTION", f"{options.given()[0]} needs --from TOOL; an envelope says all of it itself")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import re
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from ledger.errors import MalformedError
+
+_NO_NAME = re.compile(r"[^A-Za-z0-9._:/@+-]", re.ASCII)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -59,6 +62,11 @@ class Reading:
     rows: Sequence[Row]
     companions: Mapping[str, bytes] = field(default_factory=dict)
 
+    def noting(self, note: str) -> Reading:
+        """The same with a note about the whole file, at its first row."""
+        first, *others = self.rows
+        return replace(self, rows=[replace(first, notes=(note, *first.notes)), *others])
+
 
 def read_whole(adapter: Adapter, raw: bytes, what: str, fetch: Callable[[str], bytes | None]) -> Reading:
     """Read a file with all that it names.
@@ -92,5 +100,6 @@ def missing(name: str, what: str) -> MalformedError:
 
 
 def attachment_name(name: str) -> str:
-    """What a companion is called in a round: its path without what leads out of a folder."""
-    return "/".join(part for part in name.replace("\\", "/").split("/") if part not in {"", ".", ".."})
+    """What a file is called in a round: its path without what leads out of a folder, in the letters of a name."""
+    path = "/".join(part for part in name.replace("\\", "/").split("/") if part not in {"", ".", ".."})
+    return _NO_NAME.sub("-", path).lstrip("-._:/@+") or "file"

@@ -8,8 +8,8 @@ import hashlib
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ledger.ingest.checks.copies import timing_digest
 from ledger.store.directory import DirectoryStore
+from ledger.timing import timing_digest
 from ledger.verify import verify
 from tests.support.attacker import Forgery
 from tests.support.examined import MS, body_of, codes, examine, refusal, rep

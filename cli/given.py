@@ -1,0 +1,155 @@
+"""Texts of options, read: pairs, counts, digests."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+
+from ledger.canonical import JsonObject
+from ledger.errors import MalformedError, RefusedError
+from ledger.ingest.code import FOLDERS, tree_digest
+from ledger.ingest.options import SLOT_AXES
+from ledger.strict import parse_digest
+
+_COUNT = re.compile("0|[1-9][0-9]{0,15}", re.ASCII)
+
+
+def split_pair(text: str, option: str, form: str) -> tuple[str, str]:
+    """Name and value of ``NAME=VALUE``.
+
+    Raises:
+        RefusedError: ``E_OPTION`` when one of them is empty; `form` says what was expected.
+    """
+    name, equals, value = text.partition("=")
+    if not equals or not name or not value:
+        raise RefusedError("E_OPTION", f"expected {option} {form}, found {text!r}", where=option)
+    return name, value
+
+
+def read_pairs(texts: Sequence[str], option: str, roles: Collection[str]) -> dict[str, str]:
+    """A value per role.
+
+    Raises:
+        RefusedError: ``E_OPTION``: a role is given twice, or has no run.
+    """
+    pairs = [split_pair(text, option, "ROLE=VALUE") for text in texts]
+    if len(dict(pairs)) != len(pairs):
+        raise RefusedError("E_OPTION", "one role is given twice", where=option)
+    for role in dict(pairs):
+        _check_role(role, option, roles)
+    return dict(pairs)
+
+
+def _check_role(role: str, option: str, roles: Collection[str]) -> None:
+    if role not in roles:
+        raise RefusedError("E_OPTION", f"the arm {role!r} has no run", where=option)
+
+
+def read_rows(texts: Sequence[str], roles: Collection[str]) -> dict[str, set[int]]:
+    """Numbers of rows per role.
+
+    Raises:
+        RefusedError: ``E_OPTION``.
+    """
+    found = {}
+    for role, value in read_pairs(texts, "--row", roles).items():
+        numbers = value.split(",")
+        if not all(_COUNT.fullmatch(number) for number in numbers):
+            raise RefusedError("E_OPTION", f"expected --row ROLE=NUMBER,..., found {value!r}", where="--row")
+        found[role] = {int(number) for number in numbers}
+    return found
+
+
+def read_facts(texts: Sequence[str], option: str, counts: Collection[str]) -> JsonObject:
+    """Values by name; those of `counts` as numbers where they are numbers.
+
+    Raises:
+        RefusedError: ``E_OPTION``.
+    """
+    pairs = [split_pair(text, option, "NAME=VALUE") for text in texts]
+    if len(dict(pairs)) != len(pairs):
+        raise RefusedError("E_OPTION", "one name is given twice", where=option)
+    return {name: int(value) if name in counts and _COUNT.fullmatch(value) else value for name, value in pairs}
+
+
+def read_counts(texts: Sequence[str], option: str) -> dict[str, int]:
+    """Counts by name, from ``NAME=NUMBER``.
+
+    Raises:
+        RefusedError: ``E_OPTION``.
+    """
+    found: dict[str, int] = {}
+    for text in texts:
+        name, value = split_pair(text, option, "NAME=NUMBER")
+        if name in found or not _COUNT.fullmatch(value):
+            raise RefusedError("E_OPTION", f"expected {option} NAME=NUMBER once, found {text!r}", where=option)
+        found[name] = int(value)
+    return found
+
+
+def read_starts(texts: Sequence[str], roles: Collection[str]) -> dict[str, list[str]]:
+    """Starts of the runs of each role, in their order.
+
+    Raises:
+        RefusedError: ``E_OPTION``.
+    """
+    starts: dict[str, list[str]] = {}
+    for text in texts:
+        role, value = split_pair(text, "--started-at", "ROLE=TIME")
+        _check_role(role, "--started-at", roles)
+        starts.setdefault(role, []).append(value)
+    return starts
+
+
+def read_axes(texts: Sequence[str]) -> Mapping[str, str]:
+    """Axes of a slot by name.
+
+    Raises:
+        RefusedError: ``E_OPTION``, or ``E_SLOT`` for an axis that there is not, or that is given twice.
+    """
+    slot: dict[str, str] = {}
+    for part in (part for text in texts for part in text.split(",")):
+        axis, value = split_pair(part, "--slot", "project=P,node=N,quant=Q,context=C,metric=M")
+        if axis not in SLOT_AXES:
+            known = ", ".join(SLOT_AXES)
+            raise RefusedError("E_SLOT", f"there is no axis {axis!r}; the axes are {known}", where="--slot")
+        if axis in slot:
+            raise RefusedError("E_SLOT", f"the axis {axis} is given twice", where="--slot")
+        slot[axis] = value
+    return slot
+
+
+def digest_of(value: str, option: str) -> str:
+    """A SHA-256 that is given as such, or as the path of the file to hash; empty stays empty.
+
+    Raises:
+        RefusedError: ``E_DIGEST_OR_PATH``.
+    """
+    if not value:
+        return ""
+    path = Path(value)
+    if path.is_file():
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    try:
+        return parse_digest(value).hex()
+    except MalformedError as err:
+        raise RefusedError(
+            "E_DIGEST_OR_PATH", f"{value!r} is neither a file nor 64 lower-case hexadecimal digits", where=option
+        ) from err
+
+
+def code_digest(value: str, option: str) -> str:
+    """The digest of measured code: as `digest_of`, or of the folders of a tree, ``DIR`` or ``DIR:SUB,SUB``.
+
+    Raises:
+        RefusedError: ``E_DIGEST_OR_PATH``, or what `ledger.ingest.code.tree_digest` raises.
+    """
+    if Path(value).is_dir():
+        return tree_digest(Path(value), FOLDERS)
+    root, colon, names = value.rpartition(":")
+    if colon and Path(root).is_dir():
+        return tree_digest(Path(root), [name for name in names.split(",") if name])
+    return digest_of(value, option)

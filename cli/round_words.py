@@ -1,0 +1,59 @@
+"""A round in words: what ``show`` prints of a sealed one, and ``ingest`` of one that would be sealed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import typer
+
+from cli import output
+from ledger.canonical import JsonObject
+from ledger.flags import QUARANTINE
+
+
+def print_round(body: JsonObject, facts: Sequence[JsonObject]) -> None:
+    """Print a round: arms, what differs between them, faults, parity, facts."""
+    typer.echo(f"round      {body['id']}")
+    for arm in body["arms"]:
+        commit = f"  commit {arm['commit']}" if "commit" in arm else ""
+        typer.echo(f"arm        {arm['role']}  code {arm['code_sha256'][:12]}{commit}")
+    for name, values in _differing_settings(body["arms"]):
+        typer.echo(f"differs    {name}: {', '.join(values)}")
+    for fault in body.get("faults", ()):
+        where = f"  ({fault['where']})" if "where" in fault else ""
+        kept_out = "  keeps it out of frontier and pins until a review" if fault["code"] in QUARANTINE else ""
+        typer.echo(f"fault      {fault['code']}: {fault['message']}{where}{kept_out}")
+    for point in body.get("parity", []):
+        kl, top1 = (point.get(name, "not measured") for name in ("kl", "top1"))
+        typer.echo(f"parity     {point['arm']}  depth {point['depth']}  KL {kl}  top-1 {top1}  of {point['trials']}")
+    rows = [["metric", "context", "arm", "reps", "median", "lowest", "highest", "spread %", "unit"]]
+    for fact in facts:
+        spread = fact["spread_pct"]
+        rows.append(
+            [
+                fact["metric"],
+                str(fact["context"]),
+                fact["arm"],
+                str(len(fact["reps"])),
+                _short(fact["median"]),
+                _short(fact["lowest"]),
+                _short(fact["highest"]),
+                "one rep" if spread is None else _short(spread),
+                fact["unit"],
+            ]
+        )
+    typer.echo("facts      computed from the raw records; better is higher for tok/s, lower for times")
+    typer.echo(output.table(rows, right=frozenset({1, 3, 4, 5, 6, 7})))
+
+
+def _differing_settings(arms: Sequence[JsonObject]) -> list[tuple[str, list[str]]]:
+    """Settings in which the arms differ, with each arm's value."""
+    settings = [arm.get("settings", {}) for arm in arms]
+    names = sorted({name for each in settings for name in each})
+    values = {name: [str(each.get(name, "not given")) for each in settings] for name in names}
+    return [(name, found) for name, found in values.items() if len(set(found)) > 1]
+
+
+def _short(decimal: str) -> str:
+    """A six-place decimal with two places, for the table; ``--json`` has them all."""
+    return f"{float(decimal):.2f}"
