@@ -34,6 +34,7 @@ from ledger.ingest.timed import (
     summarise,
     total_ns,
     whole_ns,
+    wrong_kind,
 )
 from ledger.ingest.values import as_label, as_object, read_json
 from ledger.metrics import NS_PER_S
@@ -169,7 +170,7 @@ def _row(result: _Result, run: _Run, left_out: list[str]) -> Row:
     benchmark, where = result.benchmark, result.where
     calls = read_count(result.statistic("number"), benchmark.place("stats_number", result.at), "calls")
     if not isinstance(result.samples, list):
-        raise MalformedError("E_FIELD", "expected a list of samples", where=where)
+        raise wrong_kind("a list of samples", result.samples, where)
     if not result.samples:
         raise MalformedError("E_EMPTY_RESULTS", "there is no sample", where=where)
     seconds = [read_duration(each, f"{where}/{at}") for at, each in enumerate(result.samples)]

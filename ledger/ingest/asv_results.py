@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from ledger.canonical import escape_pointer
 from ledger.errors import MalformedError
+from ledger.ingest.timed import as_members, wrong_kind
 from ledger.ingest.values import as_text
 
 if TYPE_CHECKING:
@@ -77,9 +78,7 @@ def read_benchmarks(document: JsonObject, what: str) -> Iterator[Benchmark]:
     results = document["results"]
     version = document.get("version")
     if type(version) is not int or version not in (1, 2):
-        raise MalformedError(
-            "E_FORMAT", f"expected results of asv, version 1 or 2, found {version!r}"[:200], where=f"{what}/version"
-        )
+        raise wrong_kind("results of asv, version 1 or 2", version, f"{what}/version", code="E_FORMAT")
     columns = _column_names(document, what) if version > 1 else []
     for name, value in results.items():
         where = f"{what}/results/{escape_pointer(name)}"
@@ -95,15 +94,13 @@ def read_benchmarks(document: JsonObject, what: str) -> Iterator[Benchmark]:
 def _column_names(document: JsonObject, what: str) -> list[str]:
     names = document.get("result_columns")
     if not isinstance(names, list) or not all(isinstance(name, str) and name in _COLUMNS for name in names):
-        raise MalformedError(
-            "E_FIELD", f"expected names of columns, found {names!r}"[:200], where=f"{what}/result_columns"
-        )
+        raise wrong_kind("names of columns", names, f"{what}/result_columns")
     return names
 
 
 def _cells_of_row(value: object, columns: list[str], where: str) -> JsonObject:
     if not isinstance(value, list):
-        raise MalformedError("E_FIELD", f"expected a row, found {value!r}"[:200], where=where)
+        raise wrong_kind("a row", value, where)
     if len(value) > len(columns):
         raise MalformedError("E_COLUMN_COUNT", f"{len(value)} values for {len(columns)} names", where=where)
     return dict(zip(columns, value, strict=False))  # what is null at the end is left out
@@ -121,10 +118,7 @@ def _cells_of_object(name: str, value: object, document: JsonObject, what: str) 
     for statistic in STATISTICS if each_stats else ():
         cells[f"stats_{statistic}"] = [each.get(statistic) if isinstance(each, dict) else None for each in each_stats]
     for ours, theirs in (("version", "benchmark_version"), ("started_at", "started_at")):
-        members = document.get(theirs, {})
-        if not isinstance(members, dict):
-            raise MalformedError("E_FIELD", f"expected an object, found {members!r}"[:200], where=f"{what}/{theirs}")
-        cells[ours] = members.get(name)
+        cells[ours] = as_members(document.get(theirs, {}), f"{what}/{theirs}").get(name)
     return cells
 
 
@@ -167,8 +161,8 @@ def _benchmark(name: str, cells: JsonObject, places: Mapping[str, str], where: s
 def _params(value: object, where: str) -> list[list[str]]:
     params = [] if value is None else value
     if not isinstance(params, list):
-        raise MalformedError("E_FIELD", f"expected lists of values, found {value!r}"[:200], where=where)
+        raise wrong_kind("lists of values", value, where)
     for at, values in enumerate(params):
         if not isinstance(values, list) or not all(type(each) is str for each in values):
-            raise MalformedError("E_FIELD", f"expected a list of texts, found {values!r}"[:200], where=f"{where}/{at}")
+            raise wrong_kind("a list of texts", values, f"{where}/{at}")
     return params

@@ -23,6 +23,7 @@ from ledger.ingest.adapter import Row
 from ledger.ingest.google_benchmark_context import Context, read_context
 from ledger.ingest.timed import (
     ONE_SAMPLE,
+    as_members,
     deviation_differs,
     differs,
     is_counted,
@@ -34,6 +35,7 @@ from ledger.ingest.timed import (
     summarise,
     total_ns,
     whole_ns,
+    wrong_kind,
 )
 from ledger.ingest.values import as_object, as_text, look, read_json
 
@@ -118,9 +120,8 @@ def _sort_rows(rows: Sequence[object], where: str) -> _File:
     return file
 
 
-def _object(row: object, where: str) -> JsonObject:
-    if not isinstance(row, dict):
-        raise MalformedError("E_FIELD", f"expected an object, found {row!r}"[:200], where=where)
+def _object(value: object, where: str) -> JsonObject:
+    row = as_members(value, where)
     if "run_name" in row:
         as_text(row["run_name"], f"{where}/run_name")
     return row
@@ -129,9 +130,7 @@ def _object(row: object, where: str) -> JsonObject:
 def _is_aggregate(row: JsonObject, names: Counter[str], where: str) -> bool:
     kind = row.get("run_type")
     if kind not in (None, "iteration", "aggregate"):
-        raise MalformedError(
-            "E_FIELD", f"expected iteration or aggregate, found {kind!r}"[:200], where=f"{where}/run_type"
-        )
+        raise wrong_kind("iteration or aggregate", kind, f"{where}/run_type")
     if kind is not None:
         return bool(kind == "aggregate")
     if "real_time" not in row:
@@ -148,7 +147,7 @@ def _unit(row: JsonObject, where: str) -> int:
     """Nanoseconds in the row's unit."""
     unit = as_text(row.get("time_unit"), f"{where}/time_unit")
     if unit not in _UNITS:
-        raise MalformedError("E_UNIT", f"expected ns, us, ms or s, found {unit[:80]!r}", where=f"{where}/time_unit")
+        raise wrong_kind("ns, us, ms or s", unit, f"{where}/time_unit", code="E_UNIT")
     return _UNITS[unit]
 
 

@@ -9,8 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ledger.errors import MalformedError
-from ledger.ingest.timed import LOCAL_TIME, read_count, read_start, reported_value, setting_text, setting_texts
+from ledger.ingest.timed import (
+    LOCAL_TIME,
+    as_members,
+    read_count,
+    read_start,
+    reported_value,
+    setting_text,
+    setting_texts,
+)
 from ledger.ingest.values import as_text, look
 
 if TYPE_CHECKING:
@@ -34,14 +41,13 @@ class Context:
     notes: tuple[str, ...]
 
 
-def read_context(context: object, where: str) -> Context:
+def read_context(value: object, where: str) -> Context:
     """Read it.
 
     Raises:
         MalformedError: ``E_FIELD`` with the place.
     """
-    if not isinstance(context, dict):
-        raise MalformedError("E_FIELD", f"expected an object, found {context!r}"[:200], where=where)
+    context = as_members(value, where)
     started_at = read_start(look(context, "date", where), f"{where}/date")
     cores = read_count(look(context, "num_cpus", where), f"{where}/num_cpus", "processors")
     extra = {ours: setting_text(context.get(theirs), f"{where}/{theirs}") for theirs, ours in _NODE.items()}

@@ -25,6 +25,7 @@ from ledger.ingest.timed import (
     summarise,
     total_ns,
     whole_ns,
+    wrong_kind,
 )
 from ledger.ingest.values import as_object, as_text, read_json
 from ledger.metrics import NS_PER_S
@@ -74,7 +75,7 @@ def _times(result: JsonObject, where: str) -> list[Fraction]:
     if times is None:
         raise MalformedError("E_NO_SAMPLES", "statistics without the times of the runs", where=f"{where}/times")
     if not isinstance(times, list):
-        raise MalformedError("E_FIELD", "expected a list of times", where=f"{where}/times")
+        raise wrong_kind("a list of times", times, f"{where}/times")
     if not times:
         raise MalformedError("E_EMPTY_RESULTS", "times holds no run", where=f"{where}/times")
     return [read_duration(time, f"{where}/times/{at}") for at, time in enumerate(times)]
@@ -121,9 +122,9 @@ def _exit_notes(result: JsonObject, runs: int, where: str) -> list[str]:
         raise MalformedError("E_FIELD", f"expected {runs} exit codes, one per run", where=f"{where}/exit_codes")
     for at, code in enumerate(codes):
         if code is not None and type(code) is not int:
-            raise MalformedError("E_FIELD", f"expected an exit code, found {code!r}", where=f"{where}/exit_codes/{at}")
+            raise wrong_kind("an exit code", code, f"{where}/exit_codes/{at}")
         if code != 0:
-            how = "was killed by a signal" if code is None else f"failed with {code}"
+            how = "was killed by a signal" if code is None else f"ended with status {code}"
             raise MalformedError("E_EXIT_NONZERO", f"the command {how}", where=f"{where}/exit_codes/{at}")
     return []
 

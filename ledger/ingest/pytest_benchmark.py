@@ -18,6 +18,7 @@ from ledger.ingest.adapter import Row
 from ledger.ingest.timed import (
     LOCAL_TIME,
     ONE_SAMPLE,
+    as_members,
     compare_printed,
     differs,
     is_counted,
@@ -31,6 +32,7 @@ from ledger.ingest.timed import (
     summarise,
     total_ns,
     whole_ns,
+    wrong_kind,
 )
 from ledger.ingest.values import as_label, as_object, as_text, look, read_json
 from ledger.metrics import NS_PER_S
@@ -91,7 +93,7 @@ def _read_run(document: JsonObject, commit: str | None, what: str) -> _Run:
     return _Run(
         commit=commit,
         started_at=read_start(look(document, "datetime", what), f"{what}/datetime"),
-        environment=_environment(_object(document["machine_info"], f"{what}/machine_info"), f"{what}/machine_info"),
+        environment=_environment(as_members(document["machine_info"], f"{what}/machine_info"), f"{what}/machine_info"),
         harness={"name": "pytest-benchmark"} | ({"version": as_text(version, f"{what}/version")} if version else {}),
         settings=setting_texts(others, what),
     )
@@ -103,14 +105,12 @@ def _commit(document: JsonObject, what: str) -> str | None:
     Raises:
         MalformedError: ``E_DIRTY``: the code that was measured is in no commit.
     """
-    info = _object(look(document, "commit_info", what), f"{what}/commit_info")
+    info = as_members(look(document, "commit_info", what), f"{what}/commit_info")
     dirty = info.get("dirty")
     if dirty is True:
         raise MalformedError("E_DIRTY", "uncommitted code was measured", where=f"{what}/commit_info/dirty")
     if dirty is not None and dirty is not False:
-        raise MalformedError(
-            "E_FIELD", f"expected true or false, found {dirty!r}"[:200], where=f"{what}/commit_info/dirty"
-        )
+        raise wrong_kind("true or false", dirty, f"{what}/commit_info/dirty")
     commit = info.get("id")
     return None if commit in _NO_COMMIT else as_label(commit, f"{what}/commit_info/id")
 
@@ -136,24 +136,18 @@ def _is_text(value: object) -> bool:
     return isinstance(value, str) and bool(value)
 
 
-def _object(value: object, where: str) -> JsonObject:
-    if not isinstance(value, dict):
-        raise MalformedError("E_FIELD", f"expected an object, found {value!r}"[:200], where=where)
-    return value
-
-
 # One test.
 
 
 def _row(number: int, value: object, run: _Run, where: str) -> Row:
-    benchmark = _object(value, where)
-    stats = _object(look(benchmark, "stats", where), f"{where}/stats")
+    benchmark = as_members(value, where)
+    stats = as_members(look(benchmark, "stats", where), f"{where}/stats")
     iterations = read_count(stats.get("iterations"), f"{where}/stats/iterations", "iterations")
     seconds = _samples(stats, f"{where}/stats")
     samples = [whole_ns(each, NS_PER_S * iterations, f"{where}/stats/data/{at}") for at, each in enumerate(seconds)]
     notes = [LOCAL_TIME] if not run.started_at.endswith("Z") else []
     notes += [ONE_SAMPLE] if len(samples) == 1 else []
-    added = _object(benchmark.get("extra_info") or {}, f"{where}/extra_info")
+    added = as_members(benchmark.get("extra_info") or {}, f"{where}/extra_info")
     counted = {f"extra_info/{name}": reported_value(value) for name, value in added.items() if is_counted(value)}
     return Row(
         number=number,
@@ -180,7 +174,7 @@ def _samples(stats: JsonObject, where: str) -> list[Fraction]:
             "E_NO_SAMPLES", "statistics without the rounds; run with --benchmark-save-data", where=f"{where}/data"
         )
     if not isinstance(data, list):
-        raise MalformedError("E_FIELD", "expected a list of rounds", where=f"{where}/data")
+        raise wrong_kind("a list of rounds", data, f"{where}/data")
     seconds = [read_duration(each, f"{where}/data/{at}") for at, each in enumerate(data)]
     rounds = read_count(stats.get("rounds"), f"{where}/rounds", "rounds")
     if len(seconds) != rounds:
@@ -201,7 +195,7 @@ def _settings(benchmark: JsonObject, where: str) -> dict[str, str]:
     as_text(benchmark.get("fullname"), f"{where}/fullname")
     plain = {name: value for name, value in benchmark.items() if name not in _BENCHMARK}
     added = {name: value for name, value in (benchmark.get("extra_info") or {}).items() if not is_counted(value)}
-    parameters = _object(benchmark.get("params") or {}, f"{where}/params")
+    parameters = as_members(benchmark.get("params") or {}, f"{where}/params")
     return (
         setting_texts(plain, where)
         | setting_texts(_flat(parameters), f"{where}/params", "params/")

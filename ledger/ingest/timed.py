@@ -22,6 +22,8 @@ from ledger.strict import format_time
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from ledger.canonical import JsonObject
+
 ONE_SAMPLE = "F_N1: one sample, which has no deviation"
 LOCAL_TIME = "F_TZ_MISSING: the start is a local time without a zone"
 
@@ -38,6 +40,25 @@ _PRINTED_TOLERANCE = Fraction(1, 10**9)
 _SQUARE_NOISE = Fraction(1, 10**13)
 
 
+# Values of the wrong kind.
+
+
+def wrong_kind(expected: str, found: object, where: str, code: str = "E_FIELD") -> MalformedError:
+    """The error for a value of another kind than the tool writes; what was found is shown in part."""
+    return MalformedError(code, f"expected {expected}, found {found!r}"[:_SHOWN], where=where)
+
+
+def as_members(value: object, where: str) -> JsonObject:
+    """An object inside the file.
+
+    Raises:
+        MalformedError: ``E_FIELD``.
+    """
+    if not isinstance(value, dict):
+        raise wrong_kind("an object", value, where)
+    return value
+
+
 # Samples.
 
 
@@ -50,9 +71,9 @@ def read_duration(value: object, where: str) -> Fraction:
     try:
         number = as_decimal(value, where)
     except MalformedError as err:
-        raise MalformedError("E_SAMPLE", f"expected a duration, found {value!r}"[:_SHOWN], where=where) from err
+        raise wrong_kind("a duration", value, where, code="E_SAMPLE") from err
     if number < 0:
-        raise MalformedError("E_SAMPLE", f"expected a duration, found {value!r}"[:_SHOWN], where=where)
+        raise wrong_kind("a duration", value, where, code="E_SAMPLE")
     return Fraction(number)
 
 
@@ -89,7 +110,7 @@ def read_count(value: object, where: str, what: str) -> int:
         MalformedError: ``E_FIELD``.
     """
     if type(value) is not int or not 0 < value <= MAX_INT:
-        raise MalformedError("E_FIELD", f"expected a number of {what}, found {value!r}"[:_SHOWN], where=where)
+        raise wrong_kind(f"a number of {what}", value, where)
     return value
 
 
@@ -195,10 +216,9 @@ def setting_texts(members: object, where: str, prefix: str = "") -> dict[str, st
     """
     if members is None:
         return {}
-    if not isinstance(members, dict):
-        raise MalformedError("E_FIELD", f"expected an object, found {members!r}"[:_SHOWN], where=where)
     return {
-        f"{prefix}{name}": setting_text(value, f"{where}/{escape_pointer(name)}") for name, value in members.items()
+        f"{prefix}{name}": setting_text(value, f"{where}/{escape_pointer(name)}")
+        for name, value in as_members(members, where).items()
     }
 
 
@@ -230,7 +250,7 @@ def read_start(value: object, where: str) -> str:
     text = as_text(value, where)
     moment = _moment(text)
     if moment is None or not _EARLIEST <= moment.year <= _LATEST:
-        raise MalformedError("E_FIELD", f"expected a time, found {text[:80]!r}", where=where)
+        raise wrong_kind("a time", text, where)
     return format_time(moment) if moment.tzinfo else moment.isoformat()
 
 
@@ -254,7 +274,7 @@ def read_epoch_ms(value: object, where: str) -> str:
         return ""
     seconds = read_count(value, where, "milliseconds since 1970") // 1000
     if seconds >= _seconds_until(_LATEST):
-        raise MalformedError("E_FIELD", f"expected milliseconds since 1970, found {value!r}", where=where)
+        raise wrong_kind("milliseconds since 1970", value, where)
     return format_time(dt.datetime.fromtimestamp(seconds, dt.UTC))
 
 
