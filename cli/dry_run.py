@@ -38,11 +38,12 @@ class FileReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundReport:
-    """The round that some files would be: it, or what is missing, or why it is refused."""
+    """The round that some files would be: it, or what is missing (and what may be its slot), or why it is refused."""
 
     files: Sequence[Path]
     built: BuiltRound | None = None
     missing: Sequence[str] = field(default=())
+    measured: Sequence[str] = field(default=())
     error: LedgerError | None = None
 
 
@@ -97,7 +98,18 @@ def _plan(reports: Sequence[FileReport], options: ToolOptions, config: Config) -
         read = join_runs([(report.tool, report.run) for report in reports if report.run], options)
         missing = find_missing(read.runs, round_options(read, options, config))
         if missing:
-            return RoundReport(files=files, missing=missing)
+            return RoundReport(files=files, missing=missing, measured=_measured(read.runs))
         return RoundReport(files=files, built=build_checked(read, options, config))
     except (MalformedError, RefusedError) as err:
         return RoundReport(files=files, error=err)
+
+
+def _measured(runs: Sequence[Run]) -> list[str]:
+    """Metrics and contexts in the runs, as axes of a slot."""
+    rows = [row for run in runs for row in run.rows if not row.warmup]
+    found = [
+        f"metric={metric}" + ("" if row.context is None else f",context={row.context}")
+        for row in rows
+        for metric in row.metrics
+    ]
+    return list(dict.fromkeys(found))

@@ -59,6 +59,8 @@ def print_plan(report: RoundReport) -> None:
         typer.echo("  to seal it, give also")
         for option in report.missing:
             typer.echo(f"    {option}")
+        if report.measured:
+            typer.echo(f"  measured here, for the slot: {'; '.join(report.measured)}")
     elif report.built:
         print_round(report.built.body, facts_to_json(round_facts(report.built.body)))
         typer.echo("nothing is sealed: rungbook append with the same words and --key FILE does that")

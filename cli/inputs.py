@@ -32,7 +32,7 @@ def read_rounds(files: Sequence[Path], options: ToolOptions, config: Config) -> 
     """
     if options.each:
         built = [build_checked(read, part, config) for read, part in _read_each(files, options)]
-    elif options.tool or options.arm or (files and is_tool_output(files[0])):
+    elif options.tool or (options.arm and not files) or (files and is_tool_output(files[0])):
         built = [build_checked(_read_all(files, options), options, config)]
     elif options.given():
         raise RefusedError(

@@ -62,7 +62,7 @@ def ingest(
             print_file(report)
         for plan in plans:
             print_plan(plan)
-    if any(item.error for item in (*reports, *plans)):
+    if any(report.error for report in reports) or any(plan.error for plan in plans):
         raise typer.Exit(REFUSED)
 
 

@@ -87,7 +87,8 @@ def find_missing(runs: Sequence[Run], options: RoundOptions) -> list[str]:
     """Every option that a round of these runs needs and that is not given, in the order of the help."""
     roles = list(dict.fromkeys(run.role for run in runs))
     rows = [row for run in runs for row in run.rows]
-    missing = [f"--slot {axis}=…" for axis in SLOT_AXES if not options.slot.get(axis)]
+    axes = [f"{axis}=…" for axis in SLOT_AXES if not options.slot.get(axis)]
+    missing = [f"--slot {','.join(axes)}"] if axes else []
     unsaid = {run.role for run in runs if not all(row.code_sha256 for row in run.rows)}
     missing += [f"--code {role}=…" for role in roles if role in unsaid and not options.code.get(role)]
     missing += [

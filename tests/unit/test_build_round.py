@@ -182,7 +182,8 @@ def test_a_given_id_is_taken() -> None:
 def test_everything_that_is_missing_is_named_at_once() -> None:
     error = refusal(pair(), RoundOptions(tool="a-bench", slot={}, code={}))
     assert error.code == "E_MISSING"
-    wanted = [f"--slot {axis}=" for axis in SLOT] + ["--code main=", "--code candidate=", "--weights", "--harness"]
+    slot = "--slot " + ",".join(f"{axis}=…" for axis in SLOT)
+    wanted = [slot, "--code main=", "--code candidate=", "--weights", "--harness"]
     assert [option for option in wanted if option not in error.message] == []
 
 
