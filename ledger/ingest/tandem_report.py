@@ -226,7 +226,7 @@ def _row(report: Report, at: int, what: str) -> Row:
     notes = [*record_notes(run.record), *run_notes(run)]
     if at == 0:
         records_read = [each.record for each in report.runs]
-        notes += [*prompt_notes(records_read), *report_notes(report.body, records_read)]
+        notes += [*prompt_notes(records_read), *report_notes(report.body, records_read, what)]
     commit = report.body.get("git_head")
     return replace(
         row,
