@@ -83,6 +83,14 @@ def test_what_a_report_holds_is_shown_with_its_rounds(desk: Desk, words: list[st
     }
 
 
+def test_a_context_that_the_tool_does_not_say_is_shown_as_none(desk: Desk, tmp_path: Path) -> None:
+    path = tmp_path / "ab.json"
+    path.write_bytes(encode(block_ab()))
+    assert desk.run("ingest", path).out.splitlines()[2].split()[:4] == ["0", "ms_per_round", "-", "1"]
+    rows = desk.run("ingest", path, "--json").document("ingest")["files"][0]["rows"]
+    assert rows[0]["context"] is None
+
+
 def test_states_of_a_block_a_b_are_arms_of_rows(desk: Desk, tmp_path: Path) -> None:
     path = tmp_path / "ab.json"
     path.write_bytes(encode(block_ab()))

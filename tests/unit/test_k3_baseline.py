@@ -163,7 +163,7 @@ def test_the_id_is_of_the_figure_and_what_was_given_and_not_of_its_faults() -> N
         ({"contexts": {"4096": entry(decode_tps=1e200)}}, "E_FIELD", "results/b.json/contexts/4096/decode_tps"),
         ({"quant": "a b"}, "E_FIELD", "results/b.json/quant"),
         ({"engine": "()"}, "E_FIELD", "results/b.json/engine"),
-        ({"measured_utc": "yesterday"}, "E_TIME", ""),
+        ({"measured_utc": "yesterday"}, "E_TIME", "results/b.json/measured_utc"),
         ({"measured_utc": 7}, "E_FIELD", "results/b.json/measured_utc"),
     ],
 )

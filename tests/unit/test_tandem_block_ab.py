@@ -32,7 +32,9 @@ def forced_refused(found: Any) -> tuple[str, str]:  # noqa: ANN401 - as above
 
 
 def codes(adapter: TandemBlockAb | TandemForced, found: Any) -> list[str]:  # noqa: ANN401 - as above
-    return [note.partition(":")[0] for row in adapter.read(encode(found), "x.json") for note in row.notes]
+    return list(
+        dict.fromkeys(note.partition(":")[0] for row in adapter.read(encode(found), "x.json") for note in row.notes)
+    )
 
 
 def block_codes(found: Any) -> list[str]:  # noqa: ANN401 - as above
@@ -97,6 +99,8 @@ class TestBlockAb:
 
     def test_the_only_flag_of_a_sound_result_is_that_rounds_are_means(self) -> None:
         assert block_codes(block_ab()) == ["F_TOTALS_ONLY"]
+        rows = TandemBlockAb().read(encode(block_ab()), "x.json")
+        assert [len(row.notes) for row in rows] == [1] * 12 + [0]
 
     def test_T17_a_state_that_gave_another_text_is_refused(self) -> None:
         other = [9, *range(128)]

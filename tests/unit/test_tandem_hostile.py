@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from ledger.ingest.adapter import Row
 
-NASTY = (
+NASTY: tuple[Any, ...] = (
     None,
     True,
     -1,

@@ -30,7 +30,7 @@ def refused(found: Any) -> tuple[str, str]:  # noqa: ANN401 - as above
 
 
 def codes(found: Any) -> list[str]:  # noqa: ANN401 - as above
-    return [note.partition(":")[0] for row in read(found) for note in row.notes]
+    return list(dict.fromkeys(note.partition(":")[0] for row in read(found) for note in row.notes))
 
 
 def measured(**changes: Any) -> list[Any]:  # noqa: ANN401 - as above
@@ -240,6 +240,10 @@ def test_T27_a_success_without_a_first_token_is_refused() -> None:
     assert refused(record(*measured(ttft_ms=None))) == ("E_TTFT_MISSING", f"{REQUESTS}/1/ttft_ms")
 
 
+def test_a_first_token_after_no_time_is_no_measurement() -> None:
+    assert refused(record(*measured(ttft_ms=0.0))) == ("E_ZERO_TIME", f"{REQUESTS}/1/ttft_ms")
+
+
 def test_T38_iterations_of_a_record_are_rows_of_their_own() -> None:
     second = [request(at, id=f"i1-r{at:05}", ttft_ms=600.0) for at in range(4)]
     listed = [*measured(), *second]
@@ -309,7 +313,10 @@ def test_T34_a_statistic_that_is_not_that_of_the_requests_is_refused(metrics: An
 
 def test_T34_the_records_own_statistics_are_those_of_the_selected_iteration() -> None:
     listed = measured()
-    both = {"iterations": [block(listed, req_s=0.352)], "metrics": block(listed, req_s=0.352, power_avg_w=77.5)}
+    both: dict[str, Any] = {
+        "iterations": [block(listed, req_s=0.352)],
+        "metrics": block(listed, req_s=0.352, power_avg_w=77.5),
+    }
     assert len(read(record(*listed, **both))) == 2
     both["metrics"] = block(listed, req_s=0.351)
     assert refused(record(*listed, **both)) == ("E_REPORTED_MISMATCH", "run.json/metrics/req_s")
@@ -385,6 +392,24 @@ def test_T19_a_mean_that_a_few_answers_lift_is_flagged() -> None:
     assert of(500.0 + 1_900.0) == ["F_MEAN_LIFTED"]
 
 
+def test_T31_a_prompt_that_is_read_at_twice_the_median_rate_is_flagged() -> None:
+    assert codes(record(*measured(prompt_tokens=398))) == []
+    assert codes(record(*measured(prompt_tokens=399))) == ["F_PREFIX_CACHE"]
+
+
+def test_T45_a_board_that_lowered_its_clocks_is_flagged() -> None:
+    assert codes(printed(thermal_throttle_detected=True)) == ["F_THROTTLED"]
+    assert codes(printed(thermal_throttle_detected=False)) == codes(printed(thermal_throttle_detected=None)) == []
+
+
+def test_T55_a_row_that_ended_before_it_began_is_flagged() -> None:
+    def of(end: object) -> list[str]:
+        return codes(record(provenance={"started_at": "2026-09-01T06:48:08Z", "finished_at": end}))
+
+    assert of("2026-09-01T06:48:07Z") == ["F_CLOCK_ORDER"]
+    assert of("2026-09-01T06:48:08Z") == of(None) == of(7) == []
+
+
 def test_another_context_than_was_asked_for_is_flagged_from_2_percent_on() -> None:
     assert codes(record(**asked(input_tokens=204))) == []
     assert codes(record(**asked(input_tokens=205))) == ["F_CONTEXT_DECLARED"]
@@ -418,7 +443,7 @@ def test_one_sample_is_flagged() -> None:
         ("raw/payload/selected_iteration", 1, "E_FIELD", "raw/payload/selected_iteration"),
         ("hardware/count", 0, "E_FIELD", "hardware/gpus"),
         ("hardware/cuda", 13, "E_FIELD", "hardware/cuda"),
-        ("provenance/started_at", "2026-09-01 06:48", "E_TIME", ""),
+        ("provenance/started_at", "2026-09-01 06:48", "E_TIME", "provenance/started_at"),
         ("args/draft", [[1]], "E_FIELD", "args/draft"),
         ("args/ratio", "x" * 4097, "E_FIELD", "args/ratio"),
         ("workload/resolved_params/seed", -1, "E_FIELD", "workload/resolved_params/seed"),
@@ -432,9 +457,7 @@ def test_what_is_not_as_the_runner_writes_it_is_refused(path: str, value: Any, c
     for step in steps:
         inner = inner[int(step)] if isinstance(inner, list) else inner[step]
     inner[int(last) if isinstance(inner, list) else last] = value
-    found_code, found_where = refused(seal(found))
-    assert found_code == code
-    assert found_where == f"run.json/{where}" or not where
+    assert refused(seal(found)) == (code, f"run.json/{where}")
 
 
 def test_the_real_records_have_the_statistics_that_others_worked_out() -> None:

@@ -51,7 +51,7 @@ def refused(found: Any, files: dict[str, bytes] | None = None) -> tuple[str, str
 
 
 def codes(found: Any, files: dict[str, bytes] | None = None) -> list[str]:  # noqa: ANN401 - as above
-    return [note.partition(":")[0] for row in read(found, files) for note in row.notes]
+    return list(dict.fromkeys(note.partition(":")[0] for row in read(found, files) for note in row.notes))
 
 
 def changed(number: int, **changes: Any) -> Any:  # noqa: ANN401 - a report
@@ -298,7 +298,7 @@ def test_T23_a_log_without_a_request_is_flagged() -> None:
 
 def test_figures_of_rounds_without_their_log_are_flagged() -> None:
     files = {name: raw for name, raw in files_of().items() if name in PATHS}
-    assert codes(report(), files) == ["F_LOG_ABSENT"] * 3
+    assert codes(report(), files) == ["F_LOG_ABSENT"]
 
 
 def test_T43_a_line_that_was_sampled_is_refused() -> None:
@@ -392,6 +392,11 @@ def test_T07_a_store_that_takes_in_answers_is_refused_and_an_unknown_one_flagged
     for store in ("off", "clean", "live"):
         assert codes(report(suffix_store=store)) == []
     assert codes(report(suffix_store="other")) == ["F_STORE_UNKNOWN"]
+
+
+def test_what_holds_for_the_whole_report_is_said_of_every_run() -> None:
+    rows = read(report(suffix_store="other"))
+    assert [len(row.notes) for row in rows] == [1, 1, 1, 0, 0, 0]
 
 
 def test_T38_a_record_of_several_iterations_is_not_pooled() -> None:
