@@ -39,7 +39,8 @@ def words(desk: Desk, tmp_path: Path) -> list[str | Path]:
 
 def test_two_reports_are_a_round_with_every_file_that_they_name(desk: Desk, words: list[str | Path]) -> None:
     done = desk.run(*words, "--json").document("append")
-    assert done["notes"] == []
+    # Each arm ran in one go, so that its runs drift with the time.
+    assert {note.partition(":")[0] for note in done["notes"]} <= {"F_DRIFT"}
     body = json.loads(desk.receipt(3).read_bytes())["statement"]["predicate"]["round"]
     assert {arm["role"]: (arm["code_sha256"], arm["commit"]) for arm in body["arms"]} == {
         role: (CODE[role], "d" * 40) for role, _, _ in SIDES
