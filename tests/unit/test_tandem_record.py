@@ -311,6 +311,17 @@ def test_T34_a_statistic_that_is_not_that_of_the_requests_is_refused(metrics: An
     assert refused(printed(**metrics)) == ("E_REPORTED_MISMATCH", f"run.json/raw/payload/iterations/0/{place}")
 
 
+def test_T34_the_rate_of_prefill_is_that_of_as_many_prompts_as_were_under_way() -> None:
+    def of(rate: float, **params: Any) -> Any:  # noqa: ANN401 - a record
+        listed = measured()
+        return record(*listed, iterations=[block(listed, prefill_tok_s=rate)], **(asked(**params) if params else {}))
+
+    assert codes(of(398.804, concurrency=1)) == codes(of(797.607, concurrency=2)) == []
+    where = "run.json/raw/payload/iterations/0/prefill_tok_s"
+    assert refused(of(398.807, concurrency=1)) == ("E_REPORTED_MISMATCH", where)
+    assert codes(of(1.0)) == []
+
+
 def test_T34_the_records_own_statistics_are_those_of_the_selected_iteration() -> None:
     listed = measured()
     both: dict[str, Any] = {
