@@ -127,5 +127,7 @@ FLAGGED = (
     ("F_RESULT_SKIPPED", "results that failed, were skipped or have no samples were left out", "see the tool's log"),
     ("F_CPU_TIME", "more processor time than all processors have in the real time", "do not trust its clocks"),
     ("F_DEBUG_BUILD", "the benchmark library was built for debugging", "build it for release and measure again"),
+    ("F_CLOCK_ORDER", "a run ended before it began", "set the clock of the node"),
+    ("F_THROTTLED", "the board lowered its clocks", "cool it, and run again"),
 )
 """What is sealed with the round; `ledger.flags` has those that quarantine it."""
