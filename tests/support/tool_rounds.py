@@ -16,6 +16,31 @@ if TYPE_CHECKING:
     from ledger.canonical import JsonObject
     from ledger.ingest.adapter import Row
 
+ADAPTER_OF = {
+    "aiperf": "aiperf-summary",
+    "aiperf records": "aiperf",
+    "k3 baseline": "k3-baseline",
+    "asv": "asv",
+    "google-benchmark": "google-benchmark",
+    "hyperfine": "hyperfine",
+    "llama-bench csv": "llama-bench",
+    "llama-bench json": "llama-bench",
+    "llama-bench jsonl": "llama-bench",
+    "llama-bench md": "llama-bench",
+    "llama-bench sql": "llama-bench",
+    "tandem block-ab": "tandem-block-ab",
+    "tandem forced": "tandem-forced",
+    "tandem record": "tandem-record",
+    "tandem report": "tandem-report",
+    "sglang one-batch": "sglang-one-batch",
+    "sglang serve": "sglang-serving",
+    "trtllm": "trtllm-bench",
+    "vllm latency": "vllm-latency",
+    "vllm serve": "vllm-serve",
+    "pytest-benchmark": "pytest-benchmark",
+}
+"""By format, the adapter that must recognise it. A format that is not here yet is not read yet."""
+
 DIGEST = "0" * 64
 
 
@@ -27,7 +52,7 @@ def round_of_anything(rows: Sequence[Row], raw: bytes, tool: str) -> JsonObject:
     """
     first = next((row for row in rows if not row.warmup), rows[0])
     given: dict[str, Any] = {}
-    if not all(row.environment for row in rows):
+    if not any(row.environment for row in rows):
         given["environment"] = {"gpu": "H200"}
     if any(row.commit is None for row in rows):
         given["commits"] = {"main": "abc1234"}
@@ -41,7 +66,7 @@ def round_of_anything(rows: Sequence[Row], raw: bytes, tool: str) -> JsonObject:
     options = RoundOptions(
         tool=tool,
         slot={"project": "p", "node": "n", "quant": "q", "context": str(context), "metric": first.metrics[0]},
-        code={"main": DIGEST},
+        code={} if all(row.code_sha256 for row in rows) else {"main": DIGEST},
         weights=DIGEST,
         harness=DIGEST,
         **given,

@@ -25,6 +25,7 @@ from ledger.schema import validate
 from ledger.scoring.facts import round_facts
 from tests.support.outside import outside, outside_json
 from tests.support.tool_outcomes import OUTCOMES, Fact, Outcome
+from tests.support.tool_rounds import ADAPTER_OF
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,31 +34,6 @@ if TYPE_CHECKING:
     from ledger.ingest.adapter import Row
     from ledger.ingest.companions import Reading
     from ledger.scoring.facts import ArmFact as RoundFact
-
-ADAPTER_OF = {
-    "aiperf": "aiperf-summary",
-    "aiperf records": "aiperf",
-    "k3 baseline": "k3-baseline",
-    "asv": "asv",
-    "google-benchmark": "google-benchmark",
-    "hyperfine": "hyperfine",
-    "llama-bench csv": "llama-bench",
-    "llama-bench json": "llama-bench",
-    "llama-bench jsonl": "llama-bench",
-    "llama-bench md": "llama-bench",
-    "llama-bench sql": "llama-bench",
-    "tandem block-ab": "tandem-block-ab",
-    "tandem forced": "tandem-forced",
-    "tandem record": "tandem-record",
-    "tandem report": "tandem-report",
-    "sglang one-batch": "sglang-one-batch",
-    "sglang serve": "sglang-serving",
-    "trtllm": "trtllm-bench",
-    "vllm latency": "vllm-latency",
-    "vllm serve": "vllm-serve",
-    "pytest-benchmark": "pytest-benchmark",
-}
-"""By format, the adapter that must recognise it. A format that is not here yet is not read yet."""
 
 IMPORTED = [item for item in OUTCOMES if item.kind == "imported"]
 CASES = [item for item in OUTCOMES if item.format in ADAPTER_OF and item.kind == "round"]
