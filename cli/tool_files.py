@@ -105,10 +105,9 @@ def read_tool_file(path: Path, raw: bytes, adapter: Adapter, *, skip_lines: bool
         found = next((place for place in places if place.is_file()), None)
         return read_input(found) if found else None
 
-    kept, skipped = skip_log_lines(raw) if skip_lines else (raw, 0)
+    kept, note = skip_log_lines(raw) if skip_lines else (raw, "")
     reading = read_whole(adapter, kept, str(path), fetch)
-    note = f"F_SKIPPED_LINES: {skipped} lines of a log were read past, as asked for"
-    return reading.noting(note) if skipped else reading
+    return reading.noting(note) if note else reading
 
 
 def round_options(read: ToolRuns, options: ToolOptions, config: Config) -> RoundOptions:

@@ -11,7 +11,32 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ledger.canonical import JsonObject
 
-QUARANTINE = frozenset({"F_PREFIX_CACHE"})
+QUARANTINE = frozenset(
+    {
+        # Work that was not done, or not for all.
+        "F_EMPTY_OUTPUT",
+        "F_PREFIX_CACHE",
+        "F_REQUESTS_FAILED",
+        # Figures that depend on when they were taken.
+        "F_CAPTURE",
+        "F_COLD_FIRST",
+        "F_CONFOUNDED",
+        "F_LEARNING",
+        "F_THROTTLED",
+        # Records that do not fit each other, or the machine.
+        "F_CLOCK_GAP",
+        "F_FACTORS",
+        "F_LOG_MISMATCH",
+        "F_PLAUSIBILITY",
+        "F_PROMPT_DRIFT",
+        "F_REFERENCE",
+        "F_SETTINGS_DIFFER",
+        # Something that only the producer could say.
+        "F_CODE_UNTIED",
+        "F_DEPTH_UNPROVEN",
+        "F_STORE_UNKNOWN",
+    }
+)
 """Codes under which a figure may be right and nobody can tell from the round: a maintainer's review lets it count."""
 
 

@@ -69,6 +69,9 @@ REFUSED = (
     ("E_DIRTY", "the tool says that it measured code that no commit holds", "commit, then measure again"),
     ("E_EXIT_NONZERO", "a command failed, or was killed, while it was timed", "make it succeed: dying is not speed"),
     ("E_UNIT", "a unit of time that is none of ns, us, ms and s", "give the tool's untouched output"),
+    ("E_CODE_EMPTY", "no file below the folders of code", "name the folders that hold it: --code main=DIR:src,include"),
+    ("E_CODE_LINK", "a link, or no regular file, in a tree of code", "give a tree of files: a clean export"),
+    ("E_CODE_NAME", "a name in a tree of code that is not UTF-8", "rename it"),
 )
 """What is refused."""
 
@@ -129,5 +132,9 @@ FLAGGED = (
     ("F_DEBUG_BUILD", "the benchmark library was built for debugging", "build it for release and measure again"),
     ("F_CLOCK_ORDER", "a run ended before it began", "set the clock of the node"),
     ("F_THROTTLED", "the board lowered its clocks", "cool it, and run again"),
+    ("F_COLD_SAMPLE", "the first sample of a repetition is apart from all others", "none: nothing is ever left out"),
+    ("F_CONFOUNDED", "values change with time, and each arm ran in one go", "let the arms take turns"),
+    ("F_DEPTH_DECLARED", "the tool fills the context that it is told to, and shows none", "none: look at the harness"),
+    ("F_SKIPPED_LINES", "lines of a log in the file were read past, as asked for", "keep standard error out of it"),
 )
 """What is sealed with the round; `ledger.flags` has those that quarantine it."""

@@ -55,8 +55,8 @@ def test_notes_of_round_json_name_the_file_and_the_place(desk: Desk) -> None:
 def test_notes_of_a_tool_follow_those_of_its_adapter(desk: Desk) -> None:
     words = tool_words(("main", RUNS / "depths.json"), slot=slot_text(context="256", metric="gen_tok_s"))
     notes = append(desk, *words)["notes"]
-    assert [note for note in notes if "F_DEPTH_UNPROVEN" in note] == [
-        "F_DEPTH_UNPROVEN: nothing shows that the context was filled (at /reps/2 and 3 more)"
+    assert [note for note in notes if "F_DEPTH" in note] == [
+        "F_DEPTH_DECLARED: llama-bench fills the context that it is told to, and shows none (at /reps/2 and 3 more)"
     ]
 
 

@@ -40,7 +40,7 @@ def words(desk: Desk, tmp_path: Path) -> list[str | Path]:
 def test_two_reports_are_a_round_with_every_file_that_they_name(desk: Desk, words: list[str | Path]) -> None:
     done = desk.run(*words, "--json").document("append")
     # Each arm ran in one go, so that its runs drift with the time.
-    assert {note.partition(":")[0] for note in done["notes"]} <= {"F_DRIFT"}
+    assert {note.partition(":")[0] for note in done["notes"]} <= {"F_CONFOUNDED", "F_DRIFT"}
     body = json.loads(desk.receipt(3).read_bytes())["statement"]["predicate"]["round"]
     assert {arm["role"]: (arm["code_sha256"], arm["commit"]) for arm in body["arms"]} == {
         role: (CODE[role], "d" * 40) for role, _, _ in SIDES
@@ -87,7 +87,7 @@ def test_what_a_report_holds_is_shown_with_its_rounds(desk: Desk, words: list[st
 def test_a_context_that_the_tool_does_not_say_is_shown_as_none(desk: Desk, tmp_path: Path) -> None:
     path = tmp_path / "ab.json"
     path.write_bytes(encode(block_ab()))
-    assert desk.run("ingest", path).out.splitlines()[2].split()[:4] == ["0", "ms_per_round", "-", "1"]
+    assert desk.run("ingest", path).out.splitlines()[2].split()[:5] == ["0", "ms_per_round", "not", "said", "1"]
     rows = desk.run("ingest", path, "--json").document("ingest")["files"][0]["rows"]
     assert rows[0]["context"] is None
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ledger.flags import QUARANTINE
 from ledger.ingest.checks.series import count_pairs, drifts, is_cold
 from ledger.scoring.facts import decimal_text
 from tests.support.examined import MS, S, body_of, codes, examine, fact_of, rep, stream
@@ -44,11 +45,13 @@ def speeds(*rates: int, **members: Any) -> list[JsonObject]:  # noqa: ANN401 - m
 
 
 def test_C27_times_that_rise_through_both_arms_are_drift_and_no_difference_of_the_arms() -> None:
-    (note,) = examine(walls(HEATING, ONE_AFTER_THE_OTHER))
-    assert note == (
-        "F_DRIFT: wall at context 0 rises with time in 15 of 15 pairs of 6 repetitions, from 1278389 to 1369920; each "
-        "arm ran in one go, so that arm and time cannot be told apart: let the arms take turns (at /reps)"
-    )
+    assert examine(walls(HEATING, ONE_AFTER_THE_OTHER)) == [
+        "F_DRIFT: wall at context 0 rises with time in 15 of 15 pairs of 6 repetitions, from 1278389 to 1369920 (at "
+        "/reps)",
+        "F_CONFOUNDED: wall at context 0 changes with time and each arm ran in one go: arm and time cannot be told "
+        "apart (at /reps)",
+    ]
+    assert {"F_CONFOUNDED"} < QUARANTINE
     main, candidate = (sum(HEATING[at : at + 3]) for at in (0, 3))
     assert decimal_text(100 * Fraction(candidate, main) - 100, 2) == "2.92"
 
@@ -56,7 +59,6 @@ def test_C27_times_that_rise_through_both_arms_are_drift_and_no_difference_of_th
 def test_C27_one_exchange_among_six_is_still_drift_and_two_are_not() -> None:
     one, two = (2, 1, 3, 4, 5, 6), (2, 1, 4, 3, 5, 6)
     assert codes(examine(walls(one, IN_TURNS))) == ["F_DRIFT"]
-    assert "let the arms" not in examine(walls(one, IN_TURNS))[0]
     assert examine(walls(two, IN_TURNS)) == []
     (note,) = examine(walls([100 - time for time in one], IN_TURNS))
     assert "falls with time in 14 of 15 pairs" in note
@@ -110,7 +112,9 @@ def test_C29_a_cold_first_sample_of_a_repetition_is_said_and_kept() -> None:
     samples = rep({"completion_tokens": [937, 1994, 2010, 1988], "wall_ns": [10 * S] * 4}, "gen_tok_s")
     body = body_of(samples)
     (note,) = examine(body)
-    assert note.startswith("F_COLD_FIRST: the first sample gives 93.7 for gen_tok_s of main, the others 198.8 to 201; ")
+    assert note.startswith(
+        "F_COLD_SAMPLE: the first sample gives 93.7 for gen_tok_s of main, the others 198.8 to 201; "
+    )
     (found,) = fact_of(body, "gen_tok_s").reps
     assert (decimal_text(found.median, 1), decimal_text(found.mean, 1)) == ("199.1", "173.2")
 

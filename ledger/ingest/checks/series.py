@@ -1,4 +1,4 @@
-"""Repetitions in the order of time: a first one that was cold, and values that go one way."""
+"""Repetitions in the order of time: a first one or a first sample that was cold, and values that go one way."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _note_cold(fact: ArmFact, *, warmed: bool) -> Iterator[Note]:
         for rep in fact.reps:
             if is_cold(rep.values, lower=lower):
                 text = _cold_text(name, "sample", rep.values)
-                yield Note("F_COLD_FIRST", text + advice, f"/reps/{rep.entry}/records", rep.entry)
+                yield Note("F_COLD_SAMPLE", text + advice, f"/reps/{rep.entry}/records", rep.entry)
 
 
 def is_cold(values: Sequence[Fraction], *, lower: bool) -> bool:
@@ -79,15 +79,16 @@ def _note_drift(name: str, reps: Sequence[tuple[RepFact, str]]) -> Iterator[Note
     arms = [arm for _, arm in reps]
     turns = 1 + sum(one != other for one, other in pairwise(arms))
     mixed_up = 1 < len({*arms}) == turns
-    advice = "; each arm ran in one go, so that arm and time cannot be told apart: let the arms take turns"
     way = "rises" if rising > falling else "falls"
     yield Note(
         "F_DRIFT",
         f"{name} {way} with time in {max(rising, falling)} of {len(values) * (len(values) - 1) // 2} pairs of "
-        f"{len(values)} repetitions, from {reading_text(values[0])} to {reading_text(values[-1])}"
-        + (advice if mixed_up else ""),
+        f"{len(values)} repetitions, from {reading_text(values[0])} to {reading_text(values[-1])}",
         "/reps",
     )
+    if mixed_up:
+        text = f"{name} changes with time and each arm ran in one go: arm and time cannot be told apart"
+        yield Note("F_CONFOUNDED", text, "/reps")
 
 
 def count_pairs(values: Sequence[Fraction]) -> tuple[int, int]:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from ledger.canonical import JsonObject
 
+FILLS_ITS_CONTEXT = frozenset({"llama-bench"})
+"""Tools that are known to run a prompt of the depth before they time a generation at it."""
 _TOLERANCE = Fraction(2, 100)
 _OBSERVED = ("kv_len_start", "kv_len", "n_past")
 """What tools call the number of tokens in the cache when generation began."""
@@ -83,7 +85,13 @@ def note_context(body: JsonObject) -> Iterator[Note]:
                 yield Note("F_CONTEXT_SPREAD", text, f"/reps/{each.at}/context", each.at)
     for at, rep in measured(body):
         if rep["context"] and at not in proven and not _ON_CONTEXT.isdisjoint(rep["metrics"]):
-            yield Note("F_DEPTH_UNPROVEN", "nothing shows that the context was filled", f"/reps/{at}", at)
+            yield _unproven(body["protocol"]["name"], f"/reps/{at}", at)
+
+
+def _unproven(protocol: str, where: str, at: int) -> Note:
+    if protocol in FILLS_ITS_CONTEXT:
+        return Note("F_DEPTH_DECLARED", f"{protocol} fills the context that it is told to, and shows none", where, at)
+    return Note("F_DEPTH_UNPROVEN", "nothing shows that the context was filled", where, at)
 
 
 def _is_near(found: Fraction, context: int) -> bool:
