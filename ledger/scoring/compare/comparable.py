@@ -1,0 +1,198 @@
+"""What forbids to compare two sides at all, in order: the same runs → other conditions → other tests → other prompts.
+
+A difference of code, or of a setting that a candidate changes, is what is compared. A difference of an axis is not: the
+node, the weights, the context, the view of a store that holds earlier answers. A number of one is no number of the
+other, and no noise is large enough to cover it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from ledger.errors import RefusedError
+from ledger.metrics import METRICS
+from ledger.scoring.compare.row3 import run_statistics
+from ledger.scoring.compare.side import CompareRun, Side, all_runs
+from ledger.scoring.facts import decimal_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+AXES = frozenset(
+    {
+        *("batch_size", "concurrency", "context", "context_length", "ctx_size", "max_len", "max_model_len"),
+        *("max_seq_len", "n_batch", "n_ctx", "n_prompt", "n_gen", "n_depth"),
+        *("quant", "quant_id", "quantization", "weights", "model", "model_revision", "revision", "hf_id", "tokenizer"),
+        *("spec", "restart_each", "suffix_store", "dataset", "seed", "temperature", "top_p", "top_k", "max_tokens"),
+        *("thinking", "enable_thinking", "disable_thinking", "reasoning"),
+        *("fingerprint", "hardware", "node", "driver", "cuda"),
+    }
+)
+"""Last parts of the names of settings that must be equal, with ``_`` for ``-``; everything else is a choice."""
+
+_CLOCKS = ("wall_ns", "ttft_ns", "e2e_ns", "decode_ns")
+_LEAST_SHARED = 4
+_LEAST_FOR_MEANS = 10
+"""Records below which two honest runs may have equal times, or equal means, on a coarse clock."""
+
+
+def is_axis(name: str) -> bool:
+    """Whether a setting must be equal on both sides, by its name."""
+    return name.replace(".", "/").rpartition("/")[2].lstrip("-").replace("-", "_").lower() in AXES
+
+
+def check_distinct(base: Side, other: Side) -> None:
+    """Check that every run is a measurement of its own.
+
+    Raises:
+        RefusedError: ``E_SELF_COMPARE`` when a side is compared with its own runs, ``E_COPIED_SAMPLES`` when one run is
+            there twice.
+    """
+    own = {(run.source, run.name): run for run in base.runs if run.source}
+    again = [run for run in other.runs if (run.source, run.name) in own]
+    if again:
+        raise RefusedError("E_SELF_COMPARE", f"{again[0].name} is on both sides: compared with itself", where="compare")
+    for (one_side, one), (two_side, two) in combinations(all_runs([base, other]), 2):
+        said = _copied(one, two)
+        if not said:
+            continue
+        if one_side is not two_side and _all_copied(base, other):
+            raise RefusedError(
+                "E_SELF_COMPARE", f"{two_side.label} holds the runs of {one_side.label}: {said}", where="compare"
+            )
+        raise RefusedError("E_COPIED_SAMPLES", f"{two.name} is {one.name} again: {said}", where="compare")
+
+
+def _all_copied(base: Side, other: Side) -> bool:
+    return all(any(_copied(one, two) for one in base.runs) for two in other.runs)
+
+
+def _copied(one: CompareRun, two: CompareRun) -> str:
+    """Why two runs are one; empty when they are not."""
+    if one.test != two.test:
+        return ""
+    first, second = _times(one), _times(two)
+    if len(first) == len(second) >= _LEAST_SHARED:
+        shared = sum(here == there for here, there in zip(first, second, strict=True))
+        if 2 * shared >= len(first):
+            return f"{shared} of {len(first)} records have the same times"
+    if min(len(first), len(second)) >= _LEAST_FOR_MEANS:
+        means = [run_statistics(run).get("mean") for run in (one, two)]
+        if means[0] and means[1] and decimal_text(means[0]) == decimal_text(means[1]):
+            return f"both have the mean {decimal_text(means[0])}"
+    return ""
+
+
+def _times(run: CompareRun) -> list[tuple[object, ...]]:
+    """What the clocks and the counter said of every record."""
+    columns = [run.records[name] for name in (*_CLOCKS, "completion_tokens") if name in run.records]
+    return list(zip(*columns, strict=True))
+
+
+def check_axes(base: Side, other: Side) -> None:
+    """Check that all runs of a test were made under the same conditions, as far as any of them says.
+
+    Raises:
+        RefusedError: ``E_NOT_COMPARABLE`` naming the axis, both values and both runs.
+    """
+    first: dict[str, CompareRun] = {}
+    for _, run in all_runs([base, other]):
+        model = first.setdefault(run.test, run)
+        for axis in sorted({*model.axes, *run.axes}):
+            one, two = model.axes.get(axis), run.axes.get(axis)
+            if one != two:
+                raise RefusedError(
+                    "E_NOT_COMPARABLE",
+                    f"{axis} is {_shown(one)} in {model.name} and {_shown(two)} in {run.name}",
+                    where=axis,
+                )
+
+
+def _shown(value: str | None) -> str:
+    return "not said" if value is None else repr(value)
+
+
+def common_tests(base: Side, other: Side) -> list[str]:
+    """The tests of both sides.
+
+    Raises:
+        RefusedError: ``E_NO_PAIRS`` when there is none, ``E_UNPAIRED`` when a side lacks one.
+    """
+    ours, theirs = base.by_test(), other.by_test()
+    if not ours.keys() & theirs.keys():
+        raise RefusedError(
+            "E_NO_PAIRS",
+            f"no test was run on both sides; {base.label}: {_listed(ours)}; {other.label}: {_listed(theirs)}",
+            where="compare",
+        )
+    for side, names in ((other, ours.keys() - theirs.keys()), (base, theirs.keys() - ours.keys())):
+        if names:
+            raise RefusedError("E_UNPAIRED", f"{side.label} lacks {_listed(names)}", where="compare")
+    return list(ours)
+
+
+def _listed(names: object) -> str:
+    return ", ".join(sorted(map(str, names))) if isinstance(names, dict | set) else str(names)
+
+
+def common_metrics(base: Sequence[CompareRun], other: Sequence[CompareRun], wanted: Sequence[str] = ()) -> list[str]:
+    """The metrics in which runs of one test can be compared, by the registry's order.
+
+    A metric that a side was not run to measure is taken all the same where its records have the columns: then it is
+    recomputed, by one formula for both.
+
+    Raises:
+        RefusedError: ``E_FORMULA_MISMATCH`` when the sides give figures of one unit by different formulas only,
+            ``E_NO_PAIRS`` when they have nothing in common, ``E_UNPAIRED`` when a wanted one is not in it.
+    """
+    runs = [*base, *other]
+    claimed = {name for run in runs for name in run.metrics}
+    known = [
+        name
+        for name, metric in METRICS.items()
+        if name in (wanted or claimed) and all(column in run.records for run in runs for column in metric.columns)
+    ]
+    missing = [name for name in wanted if name not in known]
+    if known and not missing:
+        return known
+    one, two = ({name for run in side for name in run.metrics} for side in (base, other))
+    said = f"base measured {', '.join(sorted(one))}; the other side {', '.join(sorted(two))}"
+    if missing and known:
+        raise RefusedError("E_UNPAIRED", f"{missing[0]} was not measured on both sides; {said}", where="--metric")
+    if {METRICS[name].unit for name in one} & {METRICS[name].unit for name in two}:
+        formulas = sorted(f"{name} = {METRICS[name].text}" for name in one ^ two)
+        raise RefusedError(
+            "E_FORMULA_MISMATCH",
+            f"one unit by different formulas, and records that allow neither for both: {'; '.join(formulas)}",
+            where="compare",
+        )
+    raise RefusedError("E_NO_PAIRS", f"no metric was measured on both sides; {said}", where="compare")
+
+
+def prompt_drift(runs: Sequence[CompareRun]) -> str:
+    """What says that prompts of one name or place were not the same text in all runs of a test; empty otherwise.
+
+    Digests of the prompts where all runs have them, else their lengths: equal lengths are no proof of equal texts.
+    """
+    column = next((name for name in ("prompt_sha256", "prompt_tokens") if all(name in run.records for run in runs)), "")
+    if not column:
+        return ""
+    what = "text" if column == "prompt_sha256" else "number of tokens"
+    if all(run.prompts for run in runs):
+        seen: dict[str, tuple[object, str]] = {}
+        drifted = set()
+        for run in runs:
+            for prompt, value in zip(run.prompts, run.records[column], strict=True):
+                if seen.setdefault(prompt, (value, run.name))[0] != value:
+                    drifted.add(prompt)
+        if drifted:
+            return f"{len(drifted)} of {len(seen)} prompts have another {what} in another run, {min(drifted)} for one"
+        return ""
+    model = Counter(runs[0].records[column])
+    strange = next((run for run in runs[1:] if Counter(run.records[column]) != model), None)
+    if strange is None:
+        return ""
+    many = (Counter(strange.records[column]) - model).total()
+    return f"{many} prompts of {strange.name} have another {what} than any of {runs[0].name}"
