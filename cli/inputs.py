@@ -12,7 +12,9 @@ from cli.context import Config, read_input
 from ledger.canonical import JsonObject, parse_json
 from ledger.errors import MalformedError, RefusedError
 from ledger.ingest import find_adapter, recognise
+from ledger.ingest.adapter import Adapter
 from ledger.ingest.build import build_round
+from ledger.ingest.companions import Reading, read_whole
 from ledger.ingest.options import SLOT_AXES, RoundOptions
 from ledger.ingest.run import Run
 from ledger.kinds import check_body
@@ -118,10 +120,7 @@ def _build_from_tool(files: Sequence[Path], options: ToolOptions, config: Config
         raise RefusedError("E_NO_INPUT", "give the tool's files: --arm ROLE=FILE, in the order in which they ran")
     raws = [read_input(Path(name)) for _, name in named]
     adapter = find_adapter(options.tool) if options.tool else recognise(raws[0], named[0][1])
-    runs = [
-        Run(role=role, name=Path(name).name, raw=raw, rows=adapter.read(raw, name))
-        for (role, name), raw in zip(named, raws, strict=True)
-    ]
+    runs = [_read_run(role, name, raw, adapter) for (role, name), raw in zip(named, raws, strict=True)]
     roles = {run.role for run in runs}
     rows = _read_rows(options.rows, roles)
     runs = [run.select(rows[run.role]) if run.role in rows else run for run in runs]
@@ -146,6 +145,27 @@ def _build_from_tool(files: Sequence[Path], options: ToolOptions, config: Config
     )
     _check_round(built.body, "round")
     return built.body, built.notes
+
+
+def _read_run(role: str, name: str, raw: bytes, adapter: Adapter) -> Run:
+    reading = read_tool_file(Path(name), raw, adapter)
+    return Run(role=role, name=Path(name).name, raw=raw, rows=reading.rows, companions=reading.companions)
+
+
+def read_tool_file(path: Path, raw: bytes, adapter: Adapter) -> Reading:
+    """A tool's file with those that it names: a path there leads from its folder, or from one above.
+
+    Raises:
+        MalformedError: as `ledger.ingest.companions.read_whole`.
+        StorageError: a file that is there cannot be read.
+    """
+
+    def fetch(name: str) -> bytes | None:
+        places = [folder / name for folder in path.absolute().parents]
+        found = next((place for place in places if place.is_file()), None)
+        return read_input(found) if found else None
+
+    return read_whole(adapter, raw, str(path), fetch)
 
 
 def _split(text: str, option: str, form: str) -> tuple[str, str]:

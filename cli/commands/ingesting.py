@@ -12,6 +12,7 @@ import typer
 
 from cli import output
 from cli.context import read_input
+from cli.inputs import read_tool_file
 from cli.options import JsonOption
 from cli.status import REFUSED, reports_errors
 from ledger.canonical import JsonObject
@@ -79,7 +80,7 @@ def _read(path: Path, tool: str) -> _File:
     try:
         adapter = find_adapter(tool) if tool else recognise(raw, str(path))
         found = adapter.name
-        return _File(name=str(path), tool=found, rows=adapter.read(raw, str(path)), error=None)
+        return _File(name=str(path), tool=found, rows=read_tool_file(path, raw, adapter).rows, error=None)
     except (MalformedError, RefusedError) as err:
         if err.code == "E_TOOL":
             raise

@@ -12,13 +12,17 @@ from typing import TYPE_CHECKING
 from ledger.errors import MalformedError, RefusedError
 from ledger.ingest.aiperf import Aiperf
 from ledger.ingest.llama_bench import LlamaBench
+from ledger.ingest.tandem_record import TandemRecord
+from ledger.ingest.tandem_report import TandemReport
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ledger.ingest.adapter import Adapter
 
-ADAPTERS: Mapping[str, Adapter] = {adapter.name: adapter for adapter in (LlamaBench(), Aiperf())}
+ADAPTERS: Mapping[str, Adapter] = {
+    adapter.name: adapter for adapter in (LlamaBench(), Aiperf(), TandemRecord(), TandemReport())
+}
 
 
 def find_adapter(name: str) -> Adapter:

@@ -30,6 +30,7 @@ class Row:
         weights: facts of the weights without their digest, as the schema's ``weights``.
         harness: facts of the tool without its digest, as the schema's ``harness``.
         commit: commit of the code as the tool names it; none when it does not.
+        code_sha256: digest of the measured code as the tool says it; none when it does not.
         notes: what does not add up but does not forbid to record it, one sentence each.
         warmup: kept, but never part of a fact.
         mean_context: the context is a mean over prompts of several lengths, so that another run of the same workload
@@ -49,6 +50,7 @@ class Row:
     weights: JsonObject
     harness: JsonObject
     commit: str | None
+    code_sha256: str | None = None
     notes: tuple[str, ...] = field(default=())
     warmup: bool = False
     mean_context: bool = False

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ledger import canonical
 from ledger.errors import RefusedError
+from ledger.ingest.companions import attachment_name
 from ledger.ingest.options import RoundOptions, read_slot, require_given, settle_starts
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ def build_round(runs: Sequence[Run], options: RoundOptions) -> BuiltRound:
     rows = [row for run in runs for row in run.rows]
     said = _same(rows, lambda row: row.environment, "the node's facts")
     _check_rows_once(runs)
+    _check_companions_once(runs)
     _check_workloads(rows)
     body: JsonObject = {
         "purpose": options.purpose,
@@ -125,6 +127,18 @@ def _check_rows_once(runs: Sequence[Run]) -> None:
         seen |= own
 
 
+def _check_companions_once(runs: Sequence[Run]) -> None:
+    """Two files that name the same samples are of one measurement."""
+    seen: dict[bytes, Run] = {}
+    for run in runs:
+        for name, contents in run.companions.items():
+            other = seen.setdefault(contents, run) if contents else run
+            if other.raw != run.raw:
+                raise RefusedError(
+                    "E_COPIED_SAMPLES", f"{run.name} and {other.name} have the same samples, in {name}", where="--arm"
+                )
+
+
 def _check_workloads(rows: Sequence[Row]) -> None:
     """What meets in one fact must have measured the same: 16 tokens are not generated at the rate of 4096."""
     first: dict[tuple[str, int | None], JsonObject | None] = {}
@@ -143,11 +157,21 @@ def _arm(role: str, runs: Sequence[Run], options: RoundOptions) -> JsonObject:
     rows = [row for run in runs for row in run.rows]
     arm: JsonObject = {
         "role": role,
-        "code_sha256": options.code[role],
+        "code_sha256": _code(role, rows, options.code.get(role)),
         "settings": _same(rows, lambda row: row.settings, f"the settings of the arm {role}"),
     }
     commit = options.commits.get(role) or _same(rows, lambda row: row.commit, f"the commits of the arm {role}")
     return arm | ({"commit": commit} if commit else {})
+
+
+def _code(role: str, rows: Sequence[Row], given: str | None) -> str:
+    """Digest of the code of an arm: as the tool says it, which nothing that is given may contradict."""
+    for row in rows:
+        said = row.code_sha256 or given
+        if given and said != given:
+            raise RefusedError("E_MIXED", f"the tool says the code {said}, given is {given}", where=f"--code {role}")
+    codes = _same(rows, lambda row: row.code_sha256 or given, f"the code of the arm {role}")
+    return codes or ""
 
 
 def _rep(run: Run, row: Row, order: int) -> JsonObject:
@@ -178,6 +202,7 @@ def _guards(rows: Sequence[Row], slot: JsonObject) -> list[JsonObject]:
 
 def _attachments(runs: Sequence[Run]) -> list[JsonObject]:
     files = dict.fromkeys((run.name, run.raw) for run in runs)  # one file may hold runs of several arms
+    files |= dict.fromkeys((attachment_name(name), raw) for run in runs for name, raw in run.companions.items())
     return [{"name": name, "sha256": hashlib.sha256(raw).hexdigest(), "size": len(raw)} for name, raw in files]
 
 

@@ -33,7 +33,7 @@ class RoundOptions:
     Attributes:
         tool: name of the tool.
         slot: axes as text, by name; see `SLOT_AXES`.
-        code: SHA-256 (hex) of the measured code, by role.
+        code: SHA-256 (hex) of the measured code, by role, where the tool does not say it.
         weights: SHA-256 (hex) of the weights.
         harness: SHA-256 (hex) of the tool.
         environment: facts of the node, as the schema's ``environment``, beside those that the tool says.
@@ -85,7 +85,8 @@ def find_missing(runs: Sequence[Run], options: RoundOptions) -> list[str]:
     roles = list(dict.fromkeys(run.role for run in runs))
     rows = [row for run in runs for row in run.rows]
     missing = [f"--slot {axis}=…" for axis in SLOT_AXES if not options.slot.get(axis)]
-    missing += [f"--code {role}=…" for role in roles if not options.code.get(role)]
+    unsaid = {run.role for run in runs if not all(row.code_sha256 for row in run.rows)}
+    missing += [f"--code {role}=…" for role in roles if role in unsaid and not options.code.get(role)]
     missing += [
         f"--commit {role}=…"
         for role in roles

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from ledger.errors import RefusedError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from ledger.ingest.adapter import Row
 
@@ -23,6 +23,7 @@ class Run:
         raw: its bytes.
         rows: rows that belong to the run.
         left_out: number of rows of the file that do not.
+        companions: contents of the files that it names, by their names there.
     """
 
     role: str
@@ -30,6 +31,7 @@ class Run:
     raw: bytes
     rows: Sequence[Row]
     left_out: int = 0
+    companions: Mapping[str, bytes] = field(default_factory=dict)
 
     def select(self, numbers: Collection[int]) -> Run:
         """The run of some rows only.

@@ -15,6 +15,7 @@ import pytest
 from ledger.errors import MalformedError, RefusedError
 from ledger.ingest import recognise
 from ledger.ingest.build import build_round
+from ledger.ingest.companions import read_whole
 from ledger.ingest.options import RoundOptions
 from ledger.ingest.run import Run
 from ledger.kinds import check_body
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     from ledger.canonical import JsonObject
     from ledger.ingest.adapter import Row
+    from ledger.ingest.companions import Reading
     from ledger.scoring.facts import ArmFact as RoundFact
 
 ADAPTER_OF = {
@@ -37,6 +39,8 @@ ADAPTER_OF = {
     "llama-bench jsonl": "llama-bench",
     "llama-bench md": "llama-bench",
     "llama-bench sql": "llama-bench",
+    "tandem record": "tandem-record",
+    "tandem report": "tandem-report",
 }
 """By format, the adapter that must recognise it. A format that is not here yet is not read yet."""
 
@@ -55,11 +59,21 @@ def raw_of(item: Outcome) -> bytes:
     return outside(*item.path.split("/")).read_bytes()
 
 
-def read(item: Outcome) -> list[Row]:
-    raw = raw_of(item)
+def read(item: Outcome) -> Sequence[Row]:
+    return read_all(item).rows
+
+
+def read_all(item: Outcome) -> Reading:
+    """A file with those that it names, which lie in its folder or in one above."""
+    raw, path = raw_of(item), outside(*item.path.split("/"))
     adapter = recognise(raw, item.path)
     assert adapter.name == ADAPTER_OF.get(item.format)
-    return adapter.read(raw, item.path)
+
+    def fetch(name: str) -> bytes | None:
+        found = [folder / name for folder in path.parents[:3] if (folder / name).is_file()]
+        return found[0].read_bytes() if found else None
+
+    return read_whole(adapter, raw, item.path, fetch)
 
 
 def build(item: Outcome, rows: Sequence[Row], fact: Fact) -> tuple[JsonObject, list[str]]:
@@ -76,15 +90,18 @@ def build(item: Outcome, rows: Sequence[Row], fact: Fact) -> tuple[JsonObject, l
     if "workload" in item.given:
         given["workload"] = {NOT_SAID: 128}
     context = 512 if fact.context is None else fact.context
+    said = all(row.code_sha256 for row in rows)
     options = RoundOptions(
         tool=ADAPTER_OF[item.format],
         slot={"project": "p", "node": "n", "quant": "q", "context": str(context), "metric": fact.metric},
-        code={"main": DIGEST},
+        code={} if said else {"main": DIGEST},
         weights=DIGEST,
         harness=DIGEST,
         **given,
     )
-    built = build_round([Run(role="main", name=PurePath(item.path).name, raw=raw_of(item), rows=rows)], options)
+    companions = read_all(item).companions if said else {}
+    run = Run(role="main", name=PurePath(item.path).name, raw=raw_of(item), rows=rows, companions=companions)
+    built = build_round([run], options)
     validate("round-input", built.body)
     check_body("round", built.body)
     return built.body, built.notes

@@ -1,0 +1,133 @@
+"""What a reader of a report of row runs must know beside its records: see `ledger.ingest.tandem_flags`."""
+
+from __future__ import annotations
+
+import hashlib
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from ledger.errors import MalformedError
+from ledger.ingest.statistics import nearest_rank
+from ledger.ingest.tandem_flags import apart, mean_prompt
+from ledger.ingest.values import as_text
+from ledger.metrics import NS_PER_S
+from ledger.strict import parse_digest
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ledger.canonical import JsonObject
+    from ledger.ingest.tandem_report import ReportRun
+    from ledger.ingest.tandem_requests import Record
+
+_NO_FILES = hashlib.sha256(b"").hexdigest()
+_KNOWN_STORES = frozenset({"off", "clean", "live"})
+_LEARNING_STORE = "live-rw"
+_FACTORS = Fraction(3, 100)
+
+
+def tied_code(body: JsonObject, what: str) -> str | None:
+    """Digest of the measured code; none when nothing ties it to the server that answered.
+
+    Raises:
+        MalformedError: ``E_NO_CODE`` for the digest of an empty folder, ``E_FIELD`` for none.
+    """
+    code = body.get("code_sha256")
+    if code is None or not _own_server(body):
+        return None
+    text, where = as_text(code, f"{what}/code_sha256"), f"{what}/code_sha256"
+    parse_digest(text, what=where)
+    if text == _NO_FILES:
+        raise MalformedError("E_NO_CODE", "the digest of no file at all: the folder had no code", where=where)
+    return text
+
+
+def report_notes(body: JsonObject, records: Sequence[Record]) -> list[str]:
+    """Notes on a whole report.
+
+    Raises:
+        MalformedError: ``E_STORE``.
+    """
+    contexts = [context for record in records if (context := mean_prompt(record.iterations[0].samples))]
+    found = (
+        _runs_fewer(body, len(records)),
+        "F_CONTEXT_SPREAD: the mean contexts of the runs are more than 2 % apart"
+        if contexts and apart(max(contexts), min(contexts))
+        else "",
+        _store(body),
+        "" if body.get("code_sha256") is None or _own_server(body) else _UNTIED,
+        *_contradictions(body),
+    )
+    return [note for note in found if note]
+
+
+_UNTIED = "F_CODE_UNTIED: the report did not start the server: nothing ties its code to the answers"
+
+
+def run_notes(run: ReportRun) -> list[str]:
+    """Notes on a run and its log."""
+    notes = []
+    if run.log is None and run.printed.get("blocks") is not None:
+        notes.append("F_LOG_ABSENT: figures of rounds are printed, and the log that they are from is not there")
+    elif run.log and run.log.fault:
+        notes.append(run.log.fault)
+    rates = [sample.rate for sample in run.record.iterations[0].samples]
+    if run.printed.get("p90") is not None and run.statistics["p90"] != nearest_rank(rates, 90):
+        notes.append("F_PERCENTILE_METHOD: the printed p90 is not the nearest rank")
+    if run.statistics.get("ms_blk"):
+        rate = 1000 * run.statistics["tok_blk"] / run.statistics["ms_blk"]
+        pooled = _pooled(run)
+        if abs(rate - pooled) > _FACTORS * pooled:
+            notes.append("F_FACTORS: tokens a round over time a round is more than 3 % from the clients' rate")
+    return notes
+
+
+def _pooled(run: ReportRun) -> Fraction:
+    samples = run.record.iterations[0].samples
+    tokens = sum(sample.tokens - 1 for sample in samples)
+    return Fraction(tokens * NS_PER_S, sum(sample.e2e_ns - sample.ttft_ns for sample in samples))
+
+
+def _runs_fewer(body: JsonObject, found: int) -> str:
+    args = body.get("args")
+    wanted = args.get("runs") if isinstance(args, dict) else None
+    if type(wanted) is not int or found >= wanted:
+        return ""
+    return f"F_RUNS_FEWER: {wanted} runs were asked for, {found} are there: the report was stopped early"
+
+
+def _store(body: JsonObject) -> str:
+    """What the drafter could look up: a store that takes in a row's own answers hands them to the next run."""
+    store = body.get("suffix_store")
+    if store == _LEARNING_STORE:
+        raise MalformedError(
+            "E_STORE", "the drafter's store was written to: runs read their own answers", where="suffix_store"
+        )
+    return "" if store in _KNOWN_STORES else f"F_STORE_UNKNOWN: what the drafter could look up is {store!r}"
+
+
+def _own_server(body: JsonObject) -> bool:
+    args = body.get("args")
+    return not (isinstance(args, dict) and args.get("no_server") is True)
+
+
+def _contradictions(body: JsonObject) -> list[str]:
+    """Options that the report says twice, and not alike."""
+    args, command, env = (body.get(name) for name in ("args", "server_cmd", "env"))
+    options = args if isinstance(args, dict) else {}
+    words = [str(word) for word in command] if isinstance(command, list) else []
+    wrong = []
+    for name in ("max_len", "port"):
+        told, option = options.get(name), f"--{name.replace('_', '-')}"
+        found = [words[at + 1] for at, word in enumerate(words[:-1]) if word == option]
+        if told is not None and found and found[-1] != str(told):
+            wrong.append(name)
+    pairs = options.get("env")
+    for pair in pairs if isinstance(pairs, list) and isinstance(env, dict) else []:
+        name, _, value = str(pair).partition("=")
+        if str((env or {}).get(name)) != value:
+            wrong.append(name)
+    wrong += [
+        str(word) for word in options.get("server_arg") or [] if words and isinstance(word, str) and word not in words
+    ]
+    return [f"F_SETTINGS_DIFFER: the report says these in two ways: {', '.join(wrong)}"[:400]] if wrong else []
