@@ -57,7 +57,7 @@ def test_the_version_is_that_of_the_library() -> None:
 
 def test_every_command_of_the_design_is_there() -> None:
     expected = {"init", "grant", "revoke", "append", "attest", "seal", "verify", "log", "show", "export"}
-    expected |= {"frontier", "pins", "ladder", "check-lock", "ruling", "rescore", "sql", "faults", "ingest"}
+    expected |= {"frontier", "pins", "ladder", "check-lock", "ruling", "rescore", "sql", "faults", "ingest", "compare"}
     groups = {
         "key": ("new", "show"),
         "rule": ("check", "adopt", "list", "show", "diff"),
@@ -128,7 +128,19 @@ def test_an_unknown_command_or_a_word_too_many_is_a_usage_error(words: tuple[str
 def test_every_kind_of_output_has_a_schema() -> None:
     kinds = {name.removeprefix("output-") for name in schema_names() if name.startswith("output-")}
     assert kinds == {
-        *("append", "attest", "check-lock", "error", "export", "faults", "frontier", "import", "ingest", "init"),
+        *(
+            "append",
+            "attest",
+            "check-lock",
+            "compare",
+            "error",
+            "export",
+            "faults",
+            "frontier",
+            "import",
+            "ingest",
+            "init",
+        ),
         *("key", "ladder", "log", "pins", "rescore", "rule", "rule-diff", "rules", "show", "sql", "verify", "views"),
     }
 
@@ -214,6 +226,7 @@ def failing(desk: Desk) -> dict[str, tuple[tuple[str | Path, ...], int, str]]:
         "rule check": (("rule", "check", desk.key("root")), REFUSED, "MalformedError"),
         "rule adopt": (("rule", "adopt", "none", *key), UNAVAILABLE, "StorageError"),
         "ingest": (("ingest",), REFUSED, "RefusedError"),
+        "compare": (("compare", "none", "--", "none"), UNAVAILABLE, "StorageError"),
         "faults": (("faults", "E_NOTHING"), REFUSED, "RefusedError"),
         "rule list": (("rule", "list", "-C", "/"), UNAVAILABLE, "StorageError"),
         "rule show": (("rule", "show", "99"), REFUSED, "RefusedError"),

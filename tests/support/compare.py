@@ -11,7 +11,7 @@ from tests.support.exact_figures import parse, to_ns
 from tests.support.tandem_figures import read_record, read_rounds
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
 START = dt.datetime(2026, 11, 29, 10, 0, tzinfo=dt.UTC)
@@ -116,12 +116,4 @@ def agree(found: Fraction | None, printed: float | None, *, slack: Fraction = Fr
     if found is None or printed is None:
         return found is None and printed is None
     exact = Fraction(printed)
-    return abs(found - exact) <= slack * max(abs(exact), 1)
-
-
-def same_verdict(found: Mapping[str, Any], printed: Mapping[str, Any]) -> bool:
-    """Whether words agree to the letter and figures to nine digits."""
-    return all(
-        agree(found[name], value) if isinstance(value, float) else found[name] == value
-        for name, value in printed.items()
-    )
+    return bool(abs(found - exact) <= slack * max(abs(exact), Fraction(1)))

@@ -52,7 +52,7 @@ def side(label: str, *runs: CompareRun) -> Side:
 def test_sides_that_measured_the_same_way_may_be_compared() -> None:
     one, two = made_up_sides([100, 101, 102], [95, 96, 97], axes={"node/driver": "580"})
     check_distinct(one, two)
-    check_axes(one, two)
+    assert check_axes(one, two) == []
     assert common_tests(one, two) == ["a test"]
     assert common_metrics(one.runs, two.runs) == ["decode_tok_s"]
     assert prompt_drift([*one.runs, *two.runs]) == ""
@@ -67,8 +67,9 @@ def test_sides_that_measured_the_same_way_may_be_compared() -> None:
         ("max_len", "4096", "262144"),  # T42
         ("quant", "nvfp4", "q8_0"),  # T44
         ("node/fingerprint", "sha256:1", "sha256:2"),
-        ("node/driver", "580", None),
-        ("weights/sha256", None, "ab"),
+        ("node/driver", "580", "590"),
+        ("args.max_len", "4096", None),
+        ("suffix_store", None, "off"),  # as an older report has it
     ],
 )
 def test_T08_T12_T16_T42_T44_another_condition_is_named_with_both_values(
@@ -82,6 +83,15 @@ def test_T08_T12_T16_T42_T44_another_condition_is_named_with_both_values(
     assert (found.code, found.where) == ("E_NOT_COMPARABLE", axis)
     shown = ["not said" if value is None else repr(value) for value in (one, two)]
     assert found.message == f"{axis} is {shown[0]} in b-0 and {shown[1]} in o-0"
+
+
+def test_facts_that_one_source_does_not_tell_are_flagged() -> None:
+    told = side("b", made_up_run("b-0", [100], axes={"node/driver": "580"}), made_up_run("b-1", [100]))
+    silent = side("o", made_up_run("o-0", [100], axes={"node/driver": "580", "weights/sha256": "ab"}))
+    assert check_axes(told, silent) == [
+        "F_AXIS_UNKNOWN: b-1 does not say node/driver, another run does",
+        "F_AXIS_UNKNOWN: b-0 does not say weights/sha256, another run does",
+    ]
 
 
 def test_conditions_within_a_side_are_one_too() -> None:

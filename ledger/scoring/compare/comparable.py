@@ -32,6 +32,7 @@ AXES = frozenset(
 )
 """Last parts of the names of settings that must be equal, with ``_`` for ``-``; everything else is a choice."""
 
+_FACTS = ("node/", "slot/", "weights/")
 _CLOCKS = ("wall_ns", "ttft_ns", "e2e_ns", "decode_ns")
 _LEAST_SHARED = 4
 _LEAST_FOR_MEANS = 10
@@ -91,23 +92,35 @@ def _times(run: CompareRun) -> list[tuple[object, ...]]:
     return list(zip(*columns, strict=True))
 
 
-def check_axes(base: Side, other: Side) -> None:
-    """Check that all runs of a test were made under the same conditions, as far as any of them says.
+def check_axes(base: Side, other: Side) -> list[str]:
+    """Check that all runs of a test were made under the same conditions.
+
+    A setting that one run names and another does not is a difference. A fact of the node, the weights or the slot is
+    not: sources differ in which of them they tell.
+
+    Returns:
+        A flag for every such fact.
 
     Raises:
         RefusedError: ``E_NOT_COMPARABLE`` naming the axis, both values and both runs.
     """
     first: dict[str, CompareRun] = {}
+    silent: dict[str, str] = {}
     for _, run in all_runs([base, other]):
         model = first.setdefault(run.test, run)
         for axis in sorted({*model.axes, *run.axes}):
             one, two = model.axes.get(axis), run.axes.get(axis)
-            if one != two:
-                raise RefusedError(
-                    "E_NOT_COMPARABLE",
-                    f"{axis} is {_shown(one)} in {model.name} and {_shown(two)} in {run.name}",
-                    where=axis,
-                )
+            if one == two:
+                continue
+            if None in (one, two) and axis.startswith(_FACTS):
+                silent.setdefault(axis, model.name if one is None else run.name)
+                continue
+            raise RefusedError(
+                "E_NOT_COMPARABLE",
+                f"{axis} is {_shown(one)} in {model.name} and {_shown(two)} in {run.name}",
+                where=axis,
+            )
+    return [f"F_AXIS_UNKNOWN: {name} does not say {axis}, another run does" for axis, name in silent.items()]
 
 
 def _shown(value: str | None) -> str:
@@ -190,7 +203,7 @@ def prompt_drift(runs: Sequence[CompareRun]) -> str:
         if drifted:
             return f"{len(drifted)} of {len(seen)} prompts have another {what} in another run, {min(drifted)} for one"
         return ""
-    model = Counter(runs[0].records[column])
+    model: Counter[object] = Counter(runs[0].records[column])
     strange = next((run for run in runs[1:] if Counter(run.records[column]) != model), None)
     if strange is None:
         return ""
