@@ -138,7 +138,7 @@ def answer_json(answer: Answer, base: Side, other: Side) -> JsonObject:
     """The one object of ``compare``."""
     return {
         "rule": answer.rule,
-        "mode": answer.mode,
+        "mode": answer.mode or None,
         "outcome": answer.outcome,
         "code": answer.code or None,
         "reason": answer.reason,

@@ -48,9 +48,6 @@ DIVIDER = "\0"
 def mark_divider(words: Sequence[str]) -> list[str]:
     """The words of a command that takes two lists of files, so that options may stand on either side of ``--``.
 
-    The parser would end the options there, and forget where it was.
+    The parser would end the options at the first ``--``, and forget where it was.
     """
-    if "--" not in words:
-        return list(words)
-    at = words.index("--")
-    return [*words[:at], DIVIDER, *words[at + 1 :]]
+    return [DIVIDER if word == "--" else word for word in words]

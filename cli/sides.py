@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from cli.context import read_input
+from cli.context import find_ledger, read_input
+from cli.history import open_log
 from cli.inputs import check_round, read_tool_file
 from ledger.canonical import JsonObject, parse_json
 from ledger.errors import RefusedError
@@ -14,7 +15,9 @@ from ledger.ingest import find_adapter, recognise
 from ledger.ingest.options import ROLES
 from ledger.ingest.sides import ToolFile, join_sides, side_of_rows, sides_of_round
 from ledger.receipt import decode_receipt
+from ledger.scoring.compare.comparable import is_same_place
 from ledger.scoring.compare.side import Side
+from ledger.scoring.replay import replay
 
 _MARKS = (b'"arms"', b'"reps"', b'"slot"')
 _ROUND = "round"
@@ -72,6 +75,29 @@ def read_noise(words: Sequence[str], tool: str) -> list[tuple[Side, Side]]:
         first, second, *_ = sides_of_round(path.name, body).values()
         sessions.append((first, second))
     return sessions + ([_halves(side_of_rows("noise", files))] if files else [])
+
+
+def read_ledger_noise(folder: Path, base: Side) -> list[tuple[Side, Side]]:
+    """The sessions of noise of a ledger that were run where a side was: attested, and not taken out by a ruling.
+
+    Raises:
+        RefusedError: ``E_NOISE`` when the side does not say its slot, which only rounds and receipts do.
+        LedgerError: the ledger cannot be found, or does not verify.
+    """
+    if not any(axis.startswith("slot/") for run in base.runs for axis in run.axes):
+        raise RefusedError(
+            "E_NOISE", f"{base.label} does not say its slot: give rounds or receipts, or --noise FILE", where="--ledger"
+        )
+    log = open_log(find_ledger(folder))
+    sessions = []
+    for judged in replay(log, []).judged:
+        rung = judged.rung
+        if rung.purpose == "noise" and rung.evidence == "attested" and judged.stands:
+            body = log.receipt(rung.index).statement.body
+            first, second, *_ = sides_of_round(f"receipt {rung.index}", body).values()
+            if is_same_place(base, replace(first, runs=(*first.runs, *second.runs))):
+                sessions.append((first, second))
+    return sessions
 
 
 def _halves(side: Side) -> tuple[Side, Side]:

@@ -12,7 +12,7 @@ from cli import output
 from cli.comparison import answer_json, answer_table, blocks_json, blocks_table
 from cli.context import read_input
 from cli.options import DIVIDER, JsonOption
-from cli.sides import read_noise, read_side
+from cli.sides import read_ledger_noise, read_noise, read_side
 from cli.status import OK, REFUTED, UNAVAILABLE, reports_errors
 from ledger.errors import RefusedError
 from ledger.ingest.block_ab import is_block_session, read_block_session
@@ -62,6 +62,10 @@ def compare(
         list[str] | None,
         typer.Option("--metric", metavar="METRIC", help="Judge only this under paired-v1. Repeat it."),
     ] = None,
+    ledger: Annotated[
+        Path | None,
+        typer.Option("--ledger", "-C", metavar="DIR", help="Take the noise of rounds from this ledger too."),
+    ] = None,
     tool: Annotated[
         str, typer.Option("--from", metavar="TOOL", help="The tool that wrote the files; default: as they look.")
     ] = "",
@@ -77,15 +81,16 @@ def compare(
         _judge_session(files, mode, as_json=as_json)
         return
     at = files.index(DIVIDER)
-    if not files[:at] or not files[at + 1 :]:
-        raise typer.BadParameter("there is nothing on one side of --; give BASE... -- OTHER...")
+    if not files[:at] or not files[at + 1 :] or files.count(DIVIDER) > 1:
+        raise typer.BadParameter("expected two sides, BASE... -- OTHER..., each of at least one file")
     base, other = (read_side(words, tool) for words in (files[:at], files[at + 1 :]))
     if rule == row3.RULE:
         answer = compare_rows(base, other, mode)
     elif mode != "noworse":
         raise RefusedError("E_OPTION", f"the mode {mode} is one of row3-v1: give --rule row3-v1", where="--mode")
     else:
-        answer = compare_pairs(base, other, read_noise(noise or [], tool), metric or [])
+        sessions = read_noise(noise or [], tool) + (read_ledger_noise(ledger, base) if ledger else [])
+        answer = compare_pairs(base, other, sessions, metric or [])
     if as_json:
         output.write_json("compare", answer_json(answer, base, other))
     else:

@@ -29,7 +29,7 @@ class Answer:
 
     Attributes:
         rule: its id.
-        mode: what was asked of it.
+        mode: what was asked of it; empty where it has no modes.
         outcome: in one word.
         code: why nobody can tell; empty for a pass or a failure.
         reason: in one sentence.
@@ -112,7 +112,11 @@ def compare_pairs(
         drift = prompt_drift([*ours[test], *theirs[test]])
         if drift:
             raise RefusedError("E_PROMPT_DRIFT", f"{drift}: the sides answered other texts", where="prompts")
-        wanted += [(test, METRICS[name]) for name in common_metrics(ours[test], theirs[test], metrics)]
+        found = common_metrics(ours[test], theirs[test])
+        wanted += [(test, METRICS[name]) for name in found if name in (metrics or found)]
+    missing = {*metrics} - {metric.name for _, metric in wanted}
+    if missing:
+        raise RefusedError("E_UNPAIRED", f"{min(missing)} was not measured on both sides", where="--metric")
     judged = sum(metric.name not in paired.SHOWN_ONLY for _, metric in wanted)
     verdicts = tuple(
         judge_pairs(
@@ -127,7 +131,7 @@ def compare_pairs(
     outcome, code, reason = _decide(verdicts)
     return Answer(
         rule=paired.RULE,
-        mode="noworse",
+        mode="",
         outcome=outcome,
         code=code,
         reason=reason,
@@ -151,7 +155,12 @@ def _check_noise(base: Side, other: Side, first: Side, second: Side) -> None:
     if (first.code, first.choices) != (second.code, second.choices):
         raise RefusedError("E_NOISE_ARMS", f"{first.label} and {second.label} are not one build", where="--noise")
     session = Side(label=first.label, runs=(*first.runs, *second.runs))
-    check_distinct(Side(label=base.label, runs=(*base.runs, *other.runs)), session)
+    try:
+        check_distinct(Side(label=base.label, runs=(*base.runs, *other.runs)), session)
+    except RefusedError as err:
+        raise RefusedError(
+            "E_COPIED_SAMPLES", f"noise is measured apart from what it is held against: {err.message}", where="--noise"
+        ) from err
     check_axes(base, session)
 
 

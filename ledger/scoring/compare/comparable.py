@@ -34,6 +34,7 @@ AXES = frozenset(
 
 _FACTS = ("node/", "slot/", "weights/")
 _CLOCKS = ("wall_ns", "ttft_ns", "e2e_ns", "decode_ns")
+_DURATION = "wall_ns"
 _LEAST_SHARED = 4
 _LEAST_FOR_MEANS = 10
 """Records below which two honest runs may have equal times, or equal means, on a coarse clock."""
@@ -123,6 +124,14 @@ def check_axes(base: Side, other: Side) -> list[str]:
     return [f"F_AXIS_UNKNOWN: {name} does not say {axis}, another run does" for axis, name in silent.items()]
 
 
+def is_same_place(base: Side, session: Side) -> bool:
+    """Whether a session was run under the very conditions of a side: everything that either says, the other does."""
+    try:
+        return not check_axes(base, session)
+    except RefusedError:
+        return False
+
+
 def _shown(value: str | None) -> str:
     return "not said" if value is None else repr(value)
 
@@ -150,38 +159,37 @@ def _listed(names: object) -> str:
     return ", ".join(sorted(map(str, names))) if isinstance(names, dict | set) else str(names)
 
 
-def common_metrics(base: Sequence[CompareRun], other: Sequence[CompareRun], wanted: Sequence[str] = ()) -> list[str]:
+def common_metrics(base: Sequence[CompareRun], other: Sequence[CompareRun]) -> list[str]:
     """The metrics in which runs of one test can be compared, by the registry's order.
 
-    A metric that a side was not run to measure is taken all the same where its records have the columns: then it is
-    recomputed, by one formula for both.
+    A metric that a run was not made to measure is taken all the same where its records have the columns: then it is
+    recomputed, by one formula for both. That does not go for a duration of which nobody knows what it is of.
 
     Raises:
         RefusedError: ``E_FORMULA_MISMATCH`` when the sides give figures of one unit by different formulas only,
-            ``E_NO_PAIRS`` when they have nothing in common, ``E_UNPAIRED`` when a wanted one is not in it.
+            ``E_NO_PAIRS`` when they have nothing in common.
     """
     runs = [*base, *other]
     claimed = {name for run in runs for name in run.metrics}
-    known = [
-        name
-        for name, metric in METRICS.items()
-        if name in (wanted or claimed) and all(column in run.records for run in runs for column in metric.columns)
-    ]
-    missing = [name for name in wanted if name not in known]
-    if known and not missing:
+    known = [name for name in METRICS if name in claimed and all(_has(run, name) for run in runs)]
+    if known:
         return known
     one, two = ({name for run in side for name in run.metrics} for side in (base, other))
-    said = f"base measured {', '.join(sorted(one))}; the other side {', '.join(sorted(two))}"
-    if missing and known:
-        raise RefusedError("E_UNPAIRED", f"{missing[0]} was not measured on both sides; {said}", where="--metric")
     if {METRICS[name].unit for name in one} & {METRICS[name].unit for name in two}:
-        formulas = sorted(f"{name} = {METRICS[name].text}" for name in one ^ two)
+        formulas = sorted(f"{name} = {METRICS[name].text}" for name in one | two)
         raise RefusedError(
             "E_FORMULA_MISMATCH",
-            f"one unit by different formulas, and records that allow neither for both: {'; '.join(formulas)}",
+            f"one unit by different formulas, and records that allow none of them for both: {'; '.join(formulas)}",
             where="compare",
         )
+    said = f"base measured {', '.join(sorted(one))}; the other side {', '.join(sorted(two))}"
     raise RefusedError("E_NO_PAIRS", f"no metric was measured on both sides; {said}", where="compare")
+
+
+def _has(run: CompareRun, name: str) -> bool:
+    """Whether a metric can be worked out from the records of a run."""
+    columns = METRICS[name].columns
+    return all(column in run.records for column in columns) and (name in run.metrics or _DURATION not in columns)
 
 
 def prompt_drift(runs: Sequence[CompareRun]) -> str:
@@ -204,8 +212,8 @@ def prompt_drift(runs: Sequence[CompareRun]) -> str:
             return f"{len(drifted)} of {len(seen)} prompts have another {what} in another run, {min(drifted)} for one"
         return ""
     model: Counter[object] = Counter(runs[0].records[column])
-    strange = next((run for run in runs[1:] if Counter(run.records[column]) != model), None)
-    if strange is None:
-        return ""
-    many = (Counter(strange.records[column]) - model).total()
-    return f"{many} prompts of {strange.name} have another {what} than any of {runs[0].name}"
+    for run in runs[1:]:
+        strange = Counter[object](run.records[column]) - model
+        if strange:
+            return f"{strange.total()} prompts of {run.name} have another {what} than any of {runs[0].name}"
+    return ""
