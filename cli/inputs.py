@@ -202,6 +202,21 @@ def _read_facts(texts: Sequence[str], option: str, counts: Collection[str]) -> J
     return {name: int(value) if name in counts and _COUNT.fullmatch(value) else value for name, value in pairs}
 
 
+def read_counts(texts: Sequence[str], option: str) -> dict[str, int]:
+    """Counts by name, from ``NAME=NUMBER``.
+
+    Raises:
+        RefusedError: ``E_OPTION``.
+    """
+    found: dict[str, int] = {}
+    for text in texts:
+        name, value = _split(text, option, "NAME=NUMBER")
+        if name in found or not _COUNT.fullmatch(value):
+            raise RefusedError("E_OPTION", f"expected {option} NAME=NUMBER once, found {text!r}", where=option)
+        found[name] = int(value)
+    return found
+
+
 def _read_starts(texts: Sequence[str], roles: set[str]) -> dict[str, list[str]]:
     starts: dict[str, list[str]] = {}
     for text in texts:

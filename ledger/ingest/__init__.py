@@ -11,7 +11,10 @@ from typing import TYPE_CHECKING
 
 from ledger.errors import MalformedError, RefusedError
 from ledger.ingest.aiperf import Aiperf
+from ledger.ingest.k3_baseline import K3Baseline
 from ledger.ingest.llama_bench import LlamaBench
+from ledger.ingest.tandem_block_ab import TandemBlockAb
+from ledger.ingest.tandem_forced import TandemForced
 from ledger.ingest.tandem_record import TandemRecord
 from ledger.ingest.tandem_report import TandemReport
 
@@ -21,7 +24,16 @@ if TYPE_CHECKING:
     from ledger.ingest.adapter import Adapter
 
 ADAPTERS: Mapping[str, Adapter] = {
-    adapter.name: adapter for adapter in (LlamaBench(), Aiperf(), TandemRecord(), TandemReport())
+    adapter.name: adapter
+    for adapter in (
+        LlamaBench(),
+        Aiperf(),
+        TandemRecord(),
+        TandemReport(),
+        TandemBlockAb(),
+        TandemForced(),
+        K3Baseline(),
+    )
 }
 
 

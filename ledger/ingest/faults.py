@@ -72,6 +72,7 @@ _REFUSED = (
     ("E_ITERATIONS", "the report pools several iterations of one record", "run the row once a record"),
     ("E_NO_CODE", "the digest of the code is that of an empty folder", "give the tool the folder that holds the code"),
     ("E_STORE", "the drafter's store took in the answers of the runs", "run with the store off or read-only"),
+    ("E_TOKENS_DIFFER", "answers that must be one text are several", "compare speeds of one text only"),
     ("E_SAMPLING", "answers were sampled at a temperature above 0", "measure at temperature 0"),
     # From files to a round.
     ("E_ARM", "there is no such role of an arm", "main, candidate or reference"),
@@ -125,6 +126,11 @@ _FLAGGED = (
     ("F_STORE_UNKNOWN", "what the drafter could look up is not said", "use a tool that says it"),
     ("F_CODE_UNTIED", "nothing ties the code to the server that answered", "let the tool start the server"),
     ("F_SETTINGS_DIFFER", "an option is said in two ways", "find out which of them was in force"),
+    ("F_TOTALS_ONLY", "totals are kept, and not what they are of", "keep the raw output beside it next time"),
+    ("F_ROUNDS_PARTIAL", "an answer has more steps than rounds that are listed", "its median is of those listed"),
+    ("F_CAPTURE", "nothing was discarded before the first pair", "discard at least one pair"),
+    ("F_LEARNING", "one text took another number of rounds from pair to pair", "freeze what the drafter learns"),
+    ("F_DEPTH_UNPROVEN", "nothing shows that the context was filled", "measure it with a tool that fills it"),
     ("F_CONTEXT_PARTIAL", "not every request has the length of its prompt", "the context is the mean of the others"),
 )
 

@@ -18,7 +18,9 @@ _NAME = re.compile(r"[!-~][ -~]{0,199}", re.ASCII)
 _LONGEST = 4096
 
 
-def flatten(value: JsonObject, where: str, *, prefix: str = "", skip: Collection[str] = ()) -> dict[str, str]:
+def flatten(
+    value: JsonObject, where: str, *, prefix: str = "", skip: Collection[str] = (), longest: int = _LONGEST
+) -> dict[str, str]:
     """Every plain value below an object, by the path to it; nulls are left out, a list is its JSON.
 
     Args:
@@ -26,6 +28,7 @@ def flatten(value: JsonObject, where: str, *, prefix: str = "", skip: Collection
         where: of the object, for errors.
         prefix: what the names begin with.
         skip: names at the first level that are left out.
+        longest: text that is taken.
 
     Raises:
         MalformedError: ``E_FIELD``: a name or a text that cannot be recorded, or a list of something nested.
@@ -36,12 +39,12 @@ def flatten(value: JsonObject, where: str, *, prefix: str = "", skip: Collection
             continue
         path, at = f"{prefix}{name}", f"{where}/{name}"
         if isinstance(item, dict):
-            found |= flatten(item, at, prefix=f"{path}.")
+            found |= flatten(item, at, prefix=f"{path}.", longest=longest)
             continue
         if isinstance(item, list) and any(isinstance(each, dict | list) for each in item):
             raise MalformedError("E_FIELD", "expected a list of plain values", where=at)
         text = as_plain_text(item)
-        if not _NAME.fullmatch(path) or len(text) > _LONGEST:
+        if not _NAME.fullmatch(path) or len(text) > longest:
             raise MalformedError("E_FIELD", f"a name or a text of {len(text)} that cannot be recorded", where=at)
         found[path] = text
     return found

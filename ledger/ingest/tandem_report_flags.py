@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from ledger.errors import MalformedError
 from ledger.ingest.statistics import nearest_rank
+from ledger.ingest.tandem_code import read_code
 from ledger.ingest.tandem_flags import apart, mean_prompt
-from ledger.ingest.values import as_text
 from ledger.metrics import NS_PER_S
-from ledger.strict import parse_digest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +18,6 @@ if TYPE_CHECKING:
     from ledger.ingest.tandem_report import ReportRun
     from ledger.ingest.tandem_requests import Record
 
-_NO_FILES = hashlib.sha256(b"").hexdigest()
 _KNOWN_STORES = frozenset({"off", "clean", "live"})
 _LEARNING_STORE = "live-rw"
 _FACTORS = Fraction(3, 100)
@@ -30,16 +27,12 @@ def tied_code(body: JsonObject, what: str) -> str | None:
     """Digest of the measured code; none when nothing ties it to the server that answered.
 
     Raises:
-        MalformedError: ``E_NO_CODE`` for the digest of an empty folder, ``E_FIELD`` for none.
+        MalformedError: see `ledger.ingest.tandem_code.read_code`.
     """
     code = body.get("code_sha256")
     if code is None or not _own_server(body):
         return None
-    text, where = as_text(code, f"{what}/code_sha256"), f"{what}/code_sha256"
-    parse_digest(text, what=where)
-    if text == _NO_FILES:
-        raise MalformedError("E_NO_CODE", "the digest of no file at all: the folder had no code", where=where)
-    return text
+    return read_code(code, f"{what}/code_sha256")
 
 
 def report_notes(body: JsonObject, records: Sequence[Record]) -> list[str]:

@@ -62,7 +62,7 @@ def test_every_command_of_the_design_is_there() -> None:
         "key": ("new", "show"),
         "rule": ("check", "adopt", "list", "show", "diff"),
         "views": ("rebuild", "extend", "follow", "status"),
-        "import": ("sparkinfer-log",),
+        "import": ("sparkinfer-log", "k3-baseline"),
     }
     grouped = {(group, name) for group, names in groups.items() for name in names}
     assert set(NAMES) == grouped | {(name,) for name in expected}
@@ -234,6 +234,7 @@ def failing(desk: Desk) -> dict[str, tuple[tuple[str | Path, ...], int, str]]:
         "ruling": (("ruling", "void", "99", "--reason", "r", *key), REFUSED, "RefusedError"),
         "rescore": (("rescore", "--rule", "99"), REFUSED, "RefusedError"),
         "import sparkinfer-log": (("import", "sparkinfer-log", "inbox", *key), REFUSED, "MalformedError"),
+        "import k3-baseline": (("import", "k3-baseline", desk.key("root"), *key), REFUSED, "MalformedError"),
         "views rebuild": (("views", "rebuild", "--url", "x"), REFUSED, "RefusedError"),
         "views extend": (("views", "extend"), UNAVAILABLE, "PolicyError"),
         "views follow": (("views", "follow", "--url", "x"), REFUSED, "RefusedError"),

@@ -206,3 +206,66 @@ def _run_statistics(record: Record, rounds: Rounds) -> dict[str, Fraction]:
         "tok_blk_p50": median(_per_block(rounds.committed, rounds)),
         "ms_blk_p50": median(_per_block(rounds.decodes, rounds)) / NS_PER_MS,
     }
+
+
+def read_block_ab(path: Path) -> list[Figure]:
+    """A block A/B: every answer is a repetition of its state and workload, and has one mean over its rounds."""
+    body = parse(path.read_text())
+    groups: dict[tuple[str, str], list[int]] = {}
+    for at, run in enumerate(body["runs"]):
+        groups.setdefault((run["state"], run["workload"]), []).append(at)
+    found = []
+    for (state, workload), rows in groups.items():
+        runs = [body["runs"][at] for at in rows]
+        times = tuple((_block_time(run),) for run in runs)
+        tokens = tuple((Fraction(len(run["out"]) - 1, run["blocks"]),) for run in runs)
+        printed = [item for run in runs for item in compare(_block_statistics(run), run)]
+        side = "base" if state == body["base"] else "other"
+        values = [Fraction(run["block_ms"]) for run in runs]
+        exact = {"median": median(values), "min": min(values), "max": max(values)}
+        for verdict in body["verdicts"].values():
+            printed += compare(exact, verdict["ms_blk"][workload][side])
+        for name, reps in (("ms_per_round", times), ("tokens_per_round", tokens)):
+            of = f"{state}/{workload}"
+            figure = Figure(of=of, rows=tuple(rows), metric=name, context=None, reps=reps, printed=tuple(printed))
+            found.append(figure)
+    return found
+
+
+def _block_time(run: dict[str, Any]) -> Fraction:
+    """Milliseconds a round, of the whole nanoseconds that all rounds took."""
+    blocks = run["blocks"]
+    return Fraction(to_ns(Fraction(run["block_ms"]) * blocks, "ms"), blocks * NS_PER_MS)
+
+
+def _block_statistics(run: dict[str, Any]) -> dict[str, Fraction]:
+    tokens, blocks = Fraction(len(run["out"]) - 1), run["blocks"]
+    return {
+        "tokens": tokens,
+        "tok_blk": tokens / blocks,
+        "tok_s": 1000 * tokens / (Fraction(run["block_ms"]) * blocks),
+    }
+
+
+def read_forced(path: Path) -> list[Figure]:
+    """A forced bench: every row of a configuration and a workload is a repetition, its rounds are the samples."""
+    groups: dict[tuple[str, str], list[int]] = {}
+    body = parse(path.read_text())
+    for at, row in enumerate(body["rows"]):
+        groups.setdefault((row["config"], row["workload"]), []).append(at)
+    return [_forced_figure(of, [body["rows"][at] for at in rows], tuple(rows)) for of, rows in groups.items()]
+
+
+def _forced_figure(of: tuple[str, str], rows: list[dict[str, Any]], at: tuple[int, ...]) -> Figure:
+    printed: list[Printed] = []
+    for row in rows:
+        exact = {
+            "tok_s": 1000 * Fraction(row["tokens"]) / Fraction(row["ms"]),
+            "tpb": Fraction(row["tokens"], row["blocks"]),
+            "mspb": Fraction(row["ms"]) / row["blocks"],
+            "median_round_ms": median([Fraction(each[2]) for each in row["rounds"]]),
+        }
+        printed += compare(exact, row)
+    reps = tuple(tuple(Fraction(to_ns(each[2], "ms"), NS_PER_MS) for each in row["rounds"]) for row in rows)
+    context = Fraction(rows[0]["prompt"])
+    return Figure(of="/".join(of), rows=at, metric="ms_per_round", context=context, reps=reps, printed=tuple(printed))

@@ -27,7 +27,7 @@ from tests.support.exact_figures import (
     ratio,
     to_ns,
 )
-from tests.support.tandem_figures import read_record_figures, read_row_report
+from tests.support.tandem_figures import read_block_ab, read_forced, read_record_figures, read_row_report
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -355,6 +355,8 @@ READERS: Mapping[str, Callable[[Path], list[Figure]]] = {
     "pytest-benchmark": read_pytest_benchmark,
     "google-benchmark": read_google_benchmark,
     "k3 baseline": read_k3_baseline,
+    "tandem block-ab": read_block_ab,
+    "tandem forced": read_forced,
     "tandem record": read_record_figures,
     "tandem report": read_row_report,
 }

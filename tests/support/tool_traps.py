@@ -215,6 +215,18 @@ def _report(path: Path) -> Mapping[str, bool]:
     }
 
 
+def _block_ab(path: Path) -> Mapping[str, bool]:
+    runs = parse(path.read_text())["runs"]
+    return {
+        "F_TOTALS_ONLY": True,  # of each answer, without its rounds
+        "F_SHORT_OUTPUT": sum(len(run["out"]) < 128 for run in runs) * 10 > len(runs),
+    }
+
+
+def _forced(path: Path) -> Mapping[str, bool]:
+    return {"F_ROUNDS_PARTIAL": any(len(row["rounds"]) < row["blocks"] for row in parse(path.read_text())["rows"])}
+
+
 _FORMATS: Mapping[str, Callable[[Path], Mapping[str, bool]]] = {
     "llama-bench json": _llama_bench,
     "llama-bench jsonl": _llama_bench,
@@ -229,6 +241,8 @@ _FORMATS: Mapping[str, Callable[[Path], Mapping[str, bool]]] = {
     "hyperfine": _hyperfine,
     "google-benchmark": _google_benchmark,
     "k3 baseline": _k3_baseline,
+    "tandem block-ab": _block_ab,
+    "tandem forced": _forced,
     "tandem record": _record,
     "tandem report": _report,
 }

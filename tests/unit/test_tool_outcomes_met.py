@@ -7,6 +7,7 @@ checked as a receipt is, and its facts are worked out from the round.
 from __future__ import annotations
 
 from collections import Counter
+from fractions import Fraction
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
@@ -16,12 +17,13 @@ from ledger.errors import MalformedError, RefusedError
 from ledger.ingest import recognise
 from ledger.ingest.build import build_round
 from ledger.ingest.companions import read_whole
+from ledger.ingest.k3_baseline import Given, read_baseline
 from ledger.ingest.options import RoundOptions
 from ledger.ingest.run import Run
 from ledger.kinds import check_body
 from ledger.schema import validate
 from ledger.scoring.facts import round_facts
-from tests.support.outside import outside
+from tests.support.outside import outside, outside_json
 from tests.support.tool_outcomes import OUTCOMES, Fact, Outcome
 
 if TYPE_CHECKING:
@@ -34,16 +36,20 @@ if TYPE_CHECKING:
 
 ADAPTER_OF = {
     "aiperf records": "aiperf",
+    "k3 baseline": "k3-baseline",
     "llama-bench csv": "llama-bench",
     "llama-bench json": "llama-bench",
     "llama-bench jsonl": "llama-bench",
     "llama-bench md": "llama-bench",
     "llama-bench sql": "llama-bench",
+    "tandem block-ab": "tandem-block-ab",
+    "tandem forced": "tandem-forced",
     "tandem record": "tandem-record",
     "tandem report": "tandem-report",
 }
 """By format, the adapter that must recognise it. A format that is not here yet is not read yet."""
 
+IMPORTED = [item for item in OUTCOMES if item.kind == "imported"]
 CASES = [item for item in OUTCOMES if item.format in ADAPTER_OF and item.kind == "round"]
 SEALED = [item for item in CASES if item.outcome in {"seal", "flag"}]
 REFUSED = [item for item in OUTCOMES if item.outcome == "refuse" and item.format in {*ADAPTER_OF, "other"}]
@@ -175,3 +181,40 @@ def test_what_the_tool_does_not_say_is_asked_for_and_nothing_else(item: Outcome)
     }
     asked = {name for name, option in options.items() if option in caught.value.message}
     assert asked == set(item.given) & options.keys()
+
+
+def read_imported(item: Outcome) -> list[JsonObject]:
+    """The statements of a file, with what the table says must be given and nothing else."""
+    contexts = {fact.rows[0]: 64 for fact in item.facts} if "context" in item.given else {}
+    entries = list(outside_json(*item.path.split("/"))["contexts"])
+    given = Given(
+        at="2026-08-02T00:00:00Z" if "at" in item.given else "",
+        contexts={entries[at]: context for at, context in contexts.items()},
+        project="",
+    )
+    return read_baseline(raw_of(item), item.path, given)
+
+
+@pytest.mark.parametrize("item", IMPORTED, ids=ids(IMPORTED))
+def test_a_file_of_figures_alone_is_imported_with_its_faults(item: Outcome) -> None:
+    bodies = read_imported(item)
+    found = [(body["slot"]["metric"], body["slot"]["context"], Fraction(body["value"]["value"])) for body in bodies]
+    wanted = [(fact.metric, 64 if fact.context is None else fact.context, Fraction(fact.median)) for fact in item.facts]
+    assert found == wanted
+    assert {fault["code"] for body in bodies for fault in body["faults"]} == set(item.codes)
+
+
+@pytest.mark.parametrize("item", IMPORTED, ids=ids(IMPORTED))
+def test_a_file_of_figures_alone_is_no_round(item: Outcome) -> None:
+    with pytest.raises(MalformedError) as caught:
+        read(item)
+    assert caught.value.code == "E_NO_SAMPLES"
+    assert "rungbook import k3-baseline" in caught.value.message
+
+
+@pytest.mark.parametrize("item", [item for item in IMPORTED if item.given], ids=lambda item: item.path)
+def test_what_a_file_of_figures_does_not_say_is_asked_for_and_nothing_else(item: Outcome) -> None:
+    with pytest.raises(RefusedError) as caught:
+        read_baseline(raw_of(item), item.path, Given(at="", contexts={}, project=""))
+    assert caught.value.code == "E_MISSING"
+    assert {name for name in ("at", "context") if f"--{name} " in caught.value.message} == set(item.given)
