@@ -15,7 +15,8 @@ from cli.options import DIVIDER, JsonOption
 from cli.sides import read_ledger_noise, read_noise, read_side
 from cli.status import OK, REFUTED, UNAVAILABLE, reports_errors
 from ledger.errors import RefusedError
-from ledger.ingest.block_ab import is_block_session, read_block_session
+from ledger.ingest.sides import block_session
+from ledger.ingest.tandem_block_ab import TandemBlockAb, read_block_ab
 from ledger.metrics import METRICS
 from ledger.scoring.compare import paired, row3
 from ledger.scoring.compare.answer import compare_pairs, compare_rows
@@ -116,9 +117,9 @@ def _judge_session(files: Sequence[str], mode: str, *, as_json: bool) -> None:
     if len(files) > 1 or mode not in _BLOCK_MODES:
         raise typer.BadParameter("give BASE... -- OTHER...: the side to compare with is missing")
     raw = read_input(Path(files[0]))
-    if not is_block_session(raw):
+    if not TandemBlockAb().recognises(raw):
         raise typer.BadParameter("give BASE... -- OTHER...: this file is no block A/B session that holds both sides")
-    answer = judge_blocks(read_block_session(raw, files[0]), ask_better=mode == "block")
+    answer = judge_blocks(block_session(read_block_ab(raw, files[0])), ask_better=mode == "block")
     outcome = _BLOCK_OUTCOMES[answer.status]
     if as_json:
         output.write_json("compare", blocks_json(answer, mode, outcome))

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ledger.errors import MalformedError, RefusedError
+from ledger.ingest.values import printed_number
+from ledger.scoring.compare.blocks import BlockRun, BlockSession
 from ledger.scoring.compare.comparable import is_axis
 from ledger.scoring.compare.side import CompareRun, Side
 from ledger.strict import parse_time
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
     from ledger.canonical import JsonObject
     from ledger.ingest.adapter import Row
+    from ledger.ingest.tandem_block_ab import BlockAb
 
 _PASSING = frozenset({"load", "extra"})
 """Members of the environment that are no fixed fact of the node; what stands in ``extra`` is looked at one by one."""
@@ -92,6 +95,27 @@ def join_sides(label: str, sides: Sequence[Side]) -> Side:
         label=label,
         runs=tuple(run for side in sides for run in side.runs),
         notes=tuple(note for side in sides for note in side.notes),
+    )
+
+
+def block_session(result: BlockAb) -> BlockSession:
+    """The measured runs of a block A/B, to be judged again."""
+    mix = result.body.get("mix")
+    shares = {name: printed_number(share) for name, share in mix.items()} if isinstance(mix, dict) else {}
+    return BlockSession(
+        base=result.base,
+        runs=tuple(
+            BlockRun(
+                pair=run.pair,
+                state=run.state,
+                workload=run.workload,
+                block_ms=run.block_ms,
+                blocks=run.blocks or 0,
+                tokens=run.out,
+            )
+            for run in result.runs
+        ),
+        mix={name: share for name, share in shares.items() if share is not None},
     )
 
 

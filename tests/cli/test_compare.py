@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -309,13 +310,15 @@ def test_a_session_of_blocks_is_judged_again() -> None:
 
 def test_T17_other_tokens_in_a_session_of_blocks(tmp_path: Path) -> None:
     body = outside_json("tandem", "synthetic", "block_ab.json")
-    body["runs"][-1]["out"][7] += 1
+    changed = body["runs"][-1]
+    changed["out"][7] += 1
+    changed["sha"] = hashlib.sha256(json.dumps(changed["out"]).encode()).hexdigest()
     path = tmp_path / "changed.json"
     path.write_text(json.dumps(body))
     done = run("compare", path, "--mode", "block")
     assert done.status == REFUTED
     assert "tokens differ on code: cand, pair 2, from place 7 on" in done.out
-    body["runs"] = [item for item in body["runs"] if item["state"] == "base"]
+    body["runs"], body["states"] = [item for item in body["runs"] if item["state"] == "base"], ["base"]
     path.write_text(json.dumps(body))
     assert run("compare", path, "--mode", "block").code() == "E_NO_PAIRS"
 

@@ -15,7 +15,7 @@ from cli.main import COMMANDS, build_app
 from ledger.schema import schema_names
 from tests.cli.conftest import ORIGIN, Desk
 from tests.cli.program import CRASH, INTERRUPTED, OK, REFUSED, UNAVAILABLE, USAGE, Result, run
-from tests.cli.samples import NODE, write_round
+from tests.cli.samples import NODE, RUNS, write_round
 from tests.support.made_up_log import Source, write_log
 from tests.support.scoring import rule_body
 
@@ -188,6 +188,8 @@ def one_of_each_score(desk: Desk, folder: Path) -> Iterator[tuple[str, Result]]:
     yield "views", desk.run("views", "extend", "--json")
     yield "views", desk.run("views", "status", "--json")
     yield "sql", desk.run("sql", "SELECT * FROM receipts", "--json")
+    one, two = ("round1_1a_main.json", "round1_1b_candidate.json")
+    yield "compare", desk.run("compare", RUNS / one, "--", RUNS / two, "--json", status=UNAVAILABLE)
     yield "import", desk.run("import", "sparkinfer-log", write_log(folder / "log", Source().seal()), *by_root)
 
 

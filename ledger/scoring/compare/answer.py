@@ -10,6 +10,7 @@ from ledger.metrics import METRICS
 from ledger.scoring.compare import paired, row3
 from ledger.scoring.compare.comparable import check_axes, check_distinct, common_metrics, common_tests, prompt_drift
 from ledger.scoring.compare.gate import Outcome, gate
+from ledger.scoring.compare.order import order_faults
 from ledger.scoring.compare.paired import PairedVerdict, judge_pairs, null_ratios
 from ledger.scoring.compare.row3 import StatVerdict, judge_statistics, run_statistics
 from ledger.scoring.compare.side import Side
@@ -107,6 +108,7 @@ def compare_pairs(
     ours, theirs = base.by_test(), other.by_test()
     for first, second in noise:
         _check_noise(base, other, first, second)
+        flags += _noise_left_out(first, second, tests)
     wanted = []
     for test in tests:
         drift = prompt_drift([*ours[test], *theirs[test]])
@@ -164,6 +166,18 @@ def _check_noise(base: Side, other: Side, first: Side, second: Side) -> None:
     check_axes(base, session)
 
 
+def _noise_left_out(first: Side, second: Side, tests: Sequence[str]) -> list[str]:
+    """Why a session is no noise for a test."""
+    found = []
+    ours, theirs = first.by_test(), second.by_test()
+    for test in tests:
+        if test not in ours or test not in theirs:
+            found.append(f"F_NOISE_LEFT: {first.label} did not run the test {test}")
+        else:
+            found += [f"F_NOISE_LEFT: {first.label}: {said}" for _, said in order_faults(ours[test], theirs[test])]
+    return found
+
+
 def _nulls(session: tuple[Side, Side], test: str, metric: str) -> tuple[Fraction, ...]:
     first, second = (side.by_test().get(test, []) for side in session)
     return null_ratios(METRICS[metric], first, second)
@@ -195,6 +209,7 @@ _NEXT = {
     "PASS": "append the runs as a round, if they are to count",
     "FAIL": "do not adopt it; if you doubt it, measure again in turn with more runs",
     "E_TOO_FEW_RUNS": "measure at least three runs a side, in turn; two numbers alone have no spread",
+    "E_TOO_MANY_RUNS": "compare a part of the runs: sixty pairs tell all that can be told",
     "E_NO_PAIRS": "measure the same statistics on both sides",
     "E_STAT_MISSING": "keep the server's log beside the records, so that blocks are known on both sides",
     "E_NEED_UNMET": "nothing is resolved worse; to show a gain, take more runs or an instrument with less noise",

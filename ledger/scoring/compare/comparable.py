@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ledger.errors import RefusedError
 from ledger.metrics import METRICS
@@ -35,6 +35,7 @@ AXES = frozenset(
 _FACTS = ("node/", "slot/", "weights/")
 _CLOCKS = ("wall_ns", "ttft_ns", "e2e_ns", "decode_ns")
 _DURATION = "wall_ns"
+_COUNTS = ("completion_tokens", "rounds")
 _LEAST_SHARED = 4
 _LEAST_FOR_MEANS = 10
 """Records below which two honest runs may have equal times, or equal means, on a coarse clock."""
@@ -56,41 +57,51 @@ def check_distinct(base: Side, other: Side) -> None:
     again = [run for run in other.runs if (run.source, run.name) in own]
     if again:
         raise RefusedError("E_SELF_COMPARE", f"{again[0].name} is on both sides: compared with itself", where="compare")
+    prints = {id(run): _Print.of(run) for _, run in all_runs([base, other])}
     for (one_side, one), (two_side, two) in combinations(all_runs([base, other]), 2):
-        said = _copied(one, two)
+        said = prints[id(one)].again(prints[id(two)])
         if not said:
             continue
-        if one_side is not two_side and _all_copied(base, other):
+        mine, theirs = ([prints[id(run)] for run in side.runs] for side in (base, other))
+        if one_side is not two_side and all(any(here.again(there) for here in mine) for there in theirs):
             raise RefusedError(
                 "E_SELF_COMPARE", f"{two_side.label} holds the runs of {one_side.label}: {said}", where="compare"
             )
         raise RefusedError("E_COPIED_SAMPLES", f"{two.name} is {one.name} again: {said}", where="compare")
 
 
-def _all_copied(base: Side, other: Side) -> bool:
-    return all(any(_copied(one, two) for one in base.runs) for two in other.runs)
+class _Print(NamedTuple):
+    """By what a run is known again: what the clocks said of its records, and the mean of its rates."""
 
+    test: str
+    times: Sequence[tuple[object, ...]]
+    unique: frozenset[tuple[object, ...]]
+    mean: str
 
-def _copied(one: CompareRun, two: CompareRun) -> str:
-    """Why two runs are one; empty when they are not."""
-    if one.test != two.test:
-        return ""
-    first, second = _times(one), _times(two)
-    if len(first) == len(second) >= _LEAST_SHARED:
-        shared = sum(here == there for here, there in zip(first, second, strict=True))
-        if 2 * shared >= len(first):
-            return f"{shared} of {len(first)} records have the same times"
-    if min(len(first), len(second)) >= _LEAST_FOR_MEANS:
-        means = [run_statistics(run).get("mean") for run in (one, two)]
-        if means[0] and means[1] and decimal_text(means[0]) == decimal_text(means[1]):
-            return f"both have the mean {decimal_text(means[0])}"
-    return ""
+    @classmethod
+    def of(cls, run: CompareRun) -> _Print:
+        clocks = [run.records[name] for name in _CLOCKS if name in run.records]
+        counts = [run.records[name] for name in _COUNTS if name in run.records]
+        times = list(zip(*clocks, *counts, strict=True)) if clocks else []
+        known = Counter(each for each in times if None not in each[: len(clocks)])
+        mean = run_statistics(run).get("mean") if len(times) >= _LEAST_FOR_MEANS else None
+        return cls(
+            test=run.test,
+            times=times,
+            unique=frozenset(each for each, count in known.items() if count == 1),
+            mean="" if mean is None else decimal_text(mean),
+        )
 
-
-def _times(run: CompareRun) -> list[tuple[object, ...]]:
-    """What the clocks and the counter said of every record."""
-    columns = [run.records[name] for name in (*_CLOCKS, "completion_tokens") if name in run.records]
-    return list(zip(*columns, strict=True))
+    def again(self, other: _Print) -> str:
+        """Why both are one run; empty when they are not. What a run has twice tells only how coarse its clock is."""
+        if self.test != other.test:
+            return ""
+        if len(self.times) == len(other.times) >= _LEAST_SHARED:
+            pairs = zip(self.times, other.times, strict=True)
+            shared = sum(one == two and one in self.unique and two in other.unique for one, two in pairs)
+            if 2 * shared >= len(self.times):
+                return f"{shared} of {len(self.times)} records have the same times"
+        return f"both have the mean {self.mean}" if self.mean and self.mean == other.mean else ""
 
 
 def check_axes(base: Side, other: Side) -> list[str]:

@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from ledger.scoring.compare.order import Steps, order_faults, steps
 from ledger.scoring.compare.row3 import LEAST_RUNS
-from ledger.scoring.compare.signed_rank import distance, pairs_needed, smallest_p, two_sided_p
+from ledger.scoring.compare.signed_rank import MOST_PAIRS, distance, pairs_needed, smallest_p, two_sided_p
 from ledger.scoring.facts import decimal_text, median, reading_text, record_values
 
 if TYPE_CHECKING:
@@ -99,15 +99,16 @@ def judge_pairs(
         metric: entry of the registry.
         base: runs of one side.
         other: runs of the other.
-        nulls: ratios of A/A pairs of the same test, node and settings.
+        nulls: ratios of A/A pairs of the same test, node and settings; the first `MOST_PAIRS` are taken.
         verdicts: how many are given together.
     """
     one, two = run_values(metric, base), run_values(metric, other)
-    judged = _Judged(metric=metric, level=LEVEL / verdicts, nulls=tuple(nulls), base=one, other=two)
+    judged = _Judged(metric=metric, level=LEVEL / verdicts, nulls=tuple(nulls[:MOST_PAIRS]), base=one, other=two)
     reasons = _faults(judged, base, other)
     found = steps(one, two) if one and two and not order_faults(base, other) else Steps(pairs=(), between=())
-    if not reasons:
-        reasons = judged.weigh(found)
+    p = two_sided_p(found.pairs, judged.nulls) if 0 < len(found.pairs) <= MOST_PAIRS else None
+    if not reasons and p is not None:
+        reasons = judged.weigh(found, p)
     return PairedVerdict(
         test=base[0].test if base else "",
         metric=metric,
@@ -119,7 +120,7 @@ def judge_pairs(
         nulls=judged.nulls,
         effect=centre(found.pairs) if found.pairs else None,
         noise=judged.noise(found) if found.pairs and nulls else None,
-        p=two_sided_p(found.pairs, nulls) if found.pairs else None,
+        p=p,
         level=judged.level,
         reasons=() if metric.name in SHOWN_ONLY else tuple(reasons),
     )
@@ -163,6 +164,8 @@ def _faults(judged: _Judged, base: Sequence[CompareRun], other: Sequence[Compare
     fewest = min(len(base), len(other))
     if fewest < LEAST_RUNS:
         faults.append(("E_TOO_FEW_RUNS", f"{fewest} run(s) on a side, {LEAST_RUNS} are needed"))
+    if fewest > MOST_PAIRS:
+        faults.append(("E_TOO_MANY_RUNS", f"{fewest} runs a side; the exact test is made for up to {MOST_PAIRS}"))
     if not judged.base or not judged.other:
         faults.append(("E_EMPTY_RESULTS", f"a run has no value of {judged.metric.name}"))
     faults += order_faults(base, other)
@@ -183,7 +186,7 @@ class _Judged:
     def noise(self, found: Steps) -> Fraction:
         return max(*map(distance, self.nulls), max(found.pairs) / min(found.pairs))
 
-    def weigh(self, found: Steps) -> list[tuple[str, str]]:
+    def weigh(self, found: Steps, p: Fraction) -> list[tuple[str, str]]:
         """Why what was measured in order shows nothing."""
         reasons = []
         count, known = len(found.pairs), len(self.nulls)
@@ -191,7 +194,7 @@ class _Judged:
             needed = pairs_needed(self.level, known)
             said = f"{count} pairs cannot reach a level of {decimal_text(self.level, 4)}; {needed} can"
             reasons.append(("E_LEVEL", said))
-        elif (p := two_sided_p(found.pairs, self.nulls)) > self.level:
+        elif p > self.level:
             said = f"p = {decimal_text(p, 4)} is above {decimal_text(self.level, 4)}"
             reasons.append(("E_NOT_SIGNIFICANT", said))
         effect, noise = centre(found.pairs), self.noise(found)

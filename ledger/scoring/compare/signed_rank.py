@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
+MOST_PAIRS = 60
+"""Pairs of a kind up to which the count takes no longer than seconds."""
+
+
 def distance(ratio: Fraction) -> Fraction:
     """How far a ratio is from 1, as a ratio of at least 1: the larger of x and 1/x, so that no side is favoured."""
     return max(ratio, 1 / ratio)
