@@ -20,6 +20,7 @@ from ledger.scoring.compare.side import Side
 from ledger.scoring.replay import replay
 
 _MARKS = (b'"arms"', b'"reps"', b'"slot"')
+_RECEIPT = b'{"receipt"'
 _ROUND = "round"
 
 
@@ -116,13 +117,13 @@ def _split_role(word: str) -> tuple[Path, str]:
 
 
 def _is_ours(raw: bytes) -> bool:
-    """Whether a file is a round or a receipt of one."""
-    return raw.lstrip()[:1] == b"{" and all(mark in raw for mark in _MARKS)
+    """Whether a file is a receipt, or a round as a bot writes it."""
+    return raw.startswith(_RECEIPT) or (raw.lstrip()[:1] == b"{" and all(mark in raw for mark in _MARKS))
 
 
 def _read_body(raw: bytes, path: Path) -> JsonObject:
     """The round that a file holds. A receipt's signatures are not looked at: that is what ``verify`` is for."""
-    if raw.startswith(b'{"receipt"'):
+    if raw.startswith(_RECEIPT):
         statement = decode_receipt(raw).statement
         if statement.kind != _ROUND:
             raise RefusedError("E_KIND", f"a receipt of the kind {statement.kind}, not a round", where=str(path))

@@ -117,6 +117,7 @@ _FLAGGED = (
     ("F_SAME_CODE", "both sides are one code with one choice of settings", "none: a difference is noise"),
     ("F_AXIS_UNKNOWN", "a run does not say a fact of its node that another says", "give sides from one source"),
     ("F_ORDER_UNKNOWN", "runs do not say when they started", "measure in turn, and keep the starts"),
+    ("F_NOT_IN_TURN", "the sides were not measured in turn, within the hour, one run at a time", "measure them so"),
     ("F_NOISE_LEFT", "a session of noise without the test, or out of turn, is left out", "measure it in turn"),
     ("F_BELOW_RESOLUTION", "a rate is resolved at less than 3 %, which rows do not decide", "use block A/B"),
     (

@@ -210,6 +210,12 @@ def test_T10_fewer_than_three_runs_are_never_an_answer() -> None:
     assert judged([100], [50]).pairs == (Fraction(2),)  # shown all the same
 
 
+def test_more_pairs_than_are_counted() -> None:
+    found = judged([100] * 61, [90] * 61, nulls=NULLS * 40)
+    assert (codes(found), found.p, len(found.nulls)) == (["E_TOO_MANY_RUNS"], None, 60)
+    assert found.reasons[0][1] == "61 runs a side; the exact test is made for up to 60"
+
+
 def test_without_known_noise_nothing_exceeds_it() -> None:
     found = judged([100, 100, 100], [50, 50, 50], nulls=NULLS[:2])
     assert codes(found) == ["E_NOISE_UNKNOWN"]

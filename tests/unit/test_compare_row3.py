@@ -103,6 +103,14 @@ def test_verdict_vectors() -> None:
         assert_is(judge_values("x", one, two, higher_is_better=vector["higher_is_better"]), vector)
 
 
+def test_T35_a_percentile_is_recomputed_one_way_for_both_sides_and_never_taken_as_printed() -> None:
+    path = outside("tandem", "real_runrecord_A.json")
+    printed = outside_json("tandem", "real_runrecord_A.json")["metrics"]["decode_tok_s_per_request"]
+    found = run_statistics(read_runner_record(path))
+    assert agree(found["p50"], printed["p50"], slack=Fraction(1, 10**4))
+    assert not agree(found["p90"], printed["p90"], slack=Fraction(1, 20_000))  # linear there, a nearest rank here
+
+
 # The rule's edges, on own numbers.
 
 

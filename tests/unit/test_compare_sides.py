@@ -1,5 +1,7 @@
 """From rows and rounds to sides, and the answer of the own rule as a whole."""
 
+# ruff: noqa: N802 - the names of traps have capitals
+
 from __future__ import annotations
 
 from dataclasses import replace
@@ -243,13 +245,23 @@ def test_a_loss_of_one_metric_fails_whatever_another_gains() -> None:
     assert (answer.outcome, answer.reason) == ("FAIL", "resolved worse: ttft")
 
 
-def test_T11_and_T36_of_the_foreign_rule_are_flagged() -> None:  # noqa: N802 - the names of traps have capitals
+def test_T11_and_T36_of_the_foreign_rule_are_flagged() -> None:
     one, two = made_up_sides([100, 100, 100], [101, 101, 101])
     base = replace(one, runs=tuple(replace(run, records=varied(run.records, at)) for at, run in enumerate(one.runs)))
     other = replace(two, runs=tuple(replace(run, records=varied(run.records, at)) for at, run in enumerate(two.runs)))
     answer = compare_rows(base, other, "noworse")
     assert [flag.partition(":")[0] for flag in answer.flags] == ["F_BELOW_RESOLUTION"] * 4 + ["F_WALL_GATED"]
     assert (answer.outcome, answer.code, answer.foreign_status) == ("FAIL", "", 1)
+
+
+def test_T09_the_order_of_rows_is_flagged_under_the_foreign_rule() -> None:
+    one, two = made_up_sides([100, 102, 104], [101, 103, 105])
+    assert [flag for flag in compare_rows(one, two, "noworse").flags if "F_N" in flag or "F_O" in flag] == []
+    late = replace(two, runs=tuple(replace(run, started_at=start(90)) for run in two.runs))
+    flags = compare_rows(one, late, "noworse").flags
+    assert "F_NOT_IN_TURN: the runs are not alternated (B base, O other): BBBOOO" in flags
+    silent = replace(two, runs=tuple(replace(run, started_at="") for run in two.runs))
+    assert any(flag.startswith("F_ORDER_UNKNOWN: ") for flag in compare_rows(one, silent, "noworse").flags)
 
 
 def varied(records: JsonObject, at: int) -> JsonObject:

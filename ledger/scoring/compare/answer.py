@@ -65,8 +65,8 @@ def compare_rows(base: Side, other: Side, mode: str) -> Answer:
         raise RefusedError("E_MIXED", f"the rule judges one test, there are {len(tests)}: {'; '.join(tests)}")
     drift = prompt_drift([*base.runs, *other.runs])
     flags += [f"F_PROMPT_DRIFT: {drift}: part of every difference is one of prompts"] if drift else []
-    if not all(run.started_at for run in (*base.runs, *other.runs)):
-        flags.append("F_ORDER_UNKNOWN: the runs do not say when they started: nothing shows that they were alternated")
+    for code, said in order_faults(base.runs, other.runs):
+        flags.append(f"{'F_ORDER_UNKNOWN' if code == 'E_ORDER_UNKNOWN' else 'F_NOT_IN_TURN'}: {said}")
     verdicts = judge_statistics(*([run_statistics(run) for run in side.runs] for side in (base, other)))
     flags += [
         f"F_BELOW_RESOLUTION: {item.name} is resolved at less than {_DECIDABLE_PCT} %, which rows do not decide"
