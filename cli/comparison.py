@@ -9,9 +9,7 @@ from cli import output
 from ledger.canonical import JsonObject
 from ledger.ingest.sides import changed_choices
 from ledger.metrics import METRICS
-from ledger.scoring.compare import blocks
 from ledger.scoring.compare.answer import Answer
-from ledger.scoring.compare.blocks import BlockAnswer
 from ledger.scoring.compare.paired import LEVEL, PairedVerdict
 from ledger.scoring.compare.row3 import HIGHER_IS_BETTER, StatVerdict, Summary
 from ledger.scoring.compare.side import Side
@@ -19,11 +17,6 @@ from ledger.scoring.facts import decimal_text, exact_text, reading_text
 
 _PLACES = 3
 _PLACES_OF_P = 4
-_BLOCK_STEPS = {
-    "PASS": "adopt it by its mode; the texts are the same",
-    "FAIL": "do not adopt it: the same tokens at the same speed is the least that is asked",
-    "UNRESOLVED": "take more pairs; what is not resolved is not equal",
-}
 
 
 # For people.
@@ -36,23 +29,7 @@ def answer_table(answer: Answer, base: Side, other: Side) -> str:
     lines += [f"differ in {', '.join(changed)}"] if changed else []
     lines += [_statistics_table(answer.statistics)] if answer.statistics else [_pairs_table(answer.pairs)]
     lines += [f"note: {flag}" for flag in answer.flags]
-    return "\n".join([*lines, _last_line(answer.outcome, answer.code, answer.reason, answer.next_step)])
-
-
-def blocks_table(answer: BlockAnswer, outcome: str) -> str:
-    """The verdicts of a block A/B session by candidate and workload, and the outcome."""
-    rows = [["state", "workload", "stat", *_STAT_HEAD, "signs"]]
-    for each in answer.candidates:
-        for name, columns in (("ms_blk", each.ms_blk), ("tok_blk", each.tok_blk)):
-            for workload, verdict in columns.items():
-                signs = each.signs[workload] if name == "ms_blk" else ""
-                rows.append([each.state, workload, name, *_stat_cells(verdict), signs])
-    lines = [output.table(rows, right=frozenset(range(3, 7)))]
-    lines += [
-        f"tokens differ on {item.workload}: {item.state}, pair {item.pair}, from place {item.at} on"
-        for item in answer.differences
-    ]
-    return "\n".join([*lines, _last_line(outcome, "", answer.reason, _BLOCK_STEPS[outcome])])
+    return "\n".join([*lines, last_line(answer.outcome, answer.code, answer.reason, answer.next_step)])
 
 
 def _head(side: Side) -> str:
@@ -60,20 +37,22 @@ def _head(side: Side) -> str:
     return f"{side.label}: {len(side.runs)} run{'' if len(side.runs) == 1 else 's'}{code}"
 
 
-def _last_line(outcome: str, code: str, reason: str, step: str) -> str:
+def last_line(outcome: str, code: str, reason: str, step: str) -> str:
+    """The outcome, why, and what to do next."""
     said = f"{code}: {reason}" if code else reason
     return f"{outcome}  {said}" + (f"; next: {step}" if step else "")
 
 
-_STAT_HEAD = ("base", "other", "delta %", "noise %", "disjoint", "verdict")
+STAT_HEAD = ("base", "other", "delta %", "noise %", "disjoint", "verdict")
 
 
 def _statistics_table(verdicts: Sequence[StatVerdict]) -> str:
-    rows = [["stat", *_STAT_HEAD], *([item.name, *_stat_cells(item)] for item in verdicts)]
+    rows = [["stat", *STAT_HEAD], *([item.name, *stat_cells(item)] for item in verdicts)]
     return output.table(rows, right=frozenset(range(1, 5)))
 
 
-def _stat_cells(item: StatVerdict) -> list[str]:
+def stat_cells(item: StatVerdict) -> list[str]:
+    """A verdict as the cells below `STAT_HEAD`."""
     disjoint = "-" if item.disjoint is None else "yes" if item.disjoint else "no"
     return [
         *(_number(side.median if side else None) for side in (item.base, item.other)),
@@ -146,37 +125,12 @@ def answer_json(answer: Answer, base: Side, other: Side) -> JsonObject:
         "foreign_status": answer.foreign_status,
         "sides": [_side_json(side) for side in (base, other)],
         "changed": changed_choices(base, other),
-        "statistics": [_statistic_json(item) for item in answer.statistics],
+        "statistics": [statistic_json(item) for item in answer.statistics],
         "pairs": [_pair_json(item) for item in answer.pairs],
         "tokens": [],
+        "rates": [],
+        "findings": [],
         "flags": list(answer.flags),
-    }
-
-
-def blocks_json(answer: BlockAnswer, mode: str, outcome: str) -> JsonObject:
-    """The one object of ``compare`` for a block A/B session."""
-    return {
-        "rule": blocks.RULE,
-        "mode": mode,
-        "outcome": outcome,
-        "code": None,
-        "reason": answer.reason,
-        "next_step": _BLOCK_STEPS[outcome],
-        "foreign_status": answer.status,
-        "sides": [],
-        "changed": [],
-        "statistics": [
-            _statistic_json(verdict, state=each.state, workload=workload)
-            for each in answer.candidates
-            for columns in (each.ms_blk, each.tok_blk)
-            for workload, verdict in columns.items()
-        ],
-        "pairs": [],
-        "tokens": [
-            {"workload": item.workload, "state": item.state, "pair": item.pair, "at": item.at}
-            for item in answer.differences
-        ],
-        "flags": [],
     }
 
 
@@ -189,7 +143,8 @@ def _side_json(side: Side) -> JsonObject:
     }
 
 
-def _statistic_json(item: StatVerdict, *, state: str | None = None, workload: str | None = None) -> JsonObject:
+def statistic_json(item: StatVerdict, *, state: str | None = None, workload: str | None = None) -> JsonObject:
+    """A verdict of one statistic, with the state and the workload that it is of, if there are several."""
     return {
         "state": state,
         "workload": workload,

@@ -40,7 +40,7 @@ def read_side(words: Sequence[str], tool: str) -> Side:
     parts: list[Side] = []
     files: list[ToolFile] = []
     for word in words:
-        path, role = _split_role(word)
+        path, role = split_role(word)
         raw = read_input(path)
         if _is_ours(raw):
             parts.append(_choose_arm(path, role, _read_body(raw, path)))
@@ -111,7 +111,8 @@ def _halves(side: Side) -> tuple[Side, Side]:
     return replace(side, runs=tuple(first)), replace(side, runs=tuple(second))
 
 
-def _split_role(word: str) -> tuple[Path, str]:
+def split_role(word: str) -> tuple[Path, str]:
+    """The file that a word names, and the arm of it; empty for the whole."""
     name, at, role = word.rpartition("@")
     return (Path(name), role) if at and role in ROLES else (Path(word), "")
 

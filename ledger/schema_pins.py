@@ -11,7 +11,7 @@ PINS = {
     "output/append.json": "95739636cb67acc8cad77527a3681bf42190ac723cd420d7d451abc0aa7eeabd",
     "output/attest.json": "ab72421dbec3a856a7f6569dabc920928ebc7946cebef1b475cd7c9095eb336d",
     "output/check-lock.json": "e89a1a372ba30e2275d28d9fa04ecf1fbcf7a9ad123d0ae053ac078f193c882b",
-    "output/compare.json": "d23dcc271cf519b78d67beff58de713e10feba1180689a8a9565f3334ae58667",
+    "output/compare.json": "4d8cc5af8b482b924f91c77e4dba15383a02e617971e6e14d558358da82edb69",
     "output/error.json": "838074cd7df6634975a50118617ef25b4f8e23c012757c32013b30f829856534",
     "output/export.json": "3664f848b06eff8d90750367391655cf64bcce64d99207aad506519eef1941ca",
     "output/faults.json": "14c2233036b0e5bcfb6f04c2b19ac988ab6b7e5bea6fa281ee2150ff6f57393e",

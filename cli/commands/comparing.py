@@ -9,23 +9,18 @@ from typing import Annotated
 import typer
 
 from cli import output
-from cli.comparison import answer_json, answer_table, blocks_json, blocks_table
-from cli.context import read_input
+from cli.comparison import answer_json, answer_table
 from cli.options import DIVIDER, JsonOption
+from cli.sessions import MODES, Shown, judge_checks, judge_session
 from cli.sides import read_ledger_noise, read_noise, read_side
 from cli.status import OK, REFUTED, UNAVAILABLE, reports_errors
 from ledger.errors import RefusedError
-from ledger.ingest.sides import block_session
-from ledger.ingest.tandem_block_ab import TandemBlockAb, read_block_ab
 from ledger.metrics import METRICS
 from ledger.scoring.compare import paired, row3
 from ledger.scoring.compare.answer import compare_pairs, compare_rows
-from ledger.scoring.compare.blocks import judge_blocks
 from ledger.scoring.compare.gate import NEEDS
 
 _STATUSES = {"PASS": OK, "FAIL": REFUTED, "UNRESOLVED": UNAVAILABLE}
-_BLOCK_MODES = ("noworse", "block")
-_BLOCK_OUTCOMES = ("PASS", "FAIL", "UNRESOLVED")
 _RULES = (row3.RULE, paired.RULE)
 
 
@@ -43,8 +38,8 @@ def compare(
         list[str],
         typer.Argument(
             metavar="BASE... -- OTHER...",
-            help="Files of a tool, rounds or receipts (FILE@ROLE for one arm of several); with --mode block also the "
-            "one file of a block A/B session, and no other side.",
+            help="Files of a tool, rounds or receipts (FILE@ROLE for one arm of several), or checks of texts; without "
+            "OTHER one session of a block A/B or a forced bench, which holds both.",
         ),
     ],
     *,
@@ -79,11 +74,15 @@ def compare(
     """
     _check_words(rule, mode, noise or [], metric or [])
     if DIVIDER not in files:
-        _judge_session(files, mode, as_json=as_json)
+        _print(_judge_alone(files, mode), as_json=as_json)
         return
     at = files.index(DIVIDER)
     if not files[:at] or not files[at + 1 :] or files.count(DIVIDER) > 1:
         raise typer.BadParameter("expected two sides, BASE... -- OTHER..., each of at least one file")
+    checks = judge_checks(files[:at], files[at + 1 :])
+    if checks:
+        _print(checks, as_json=as_json)
+        return
     base, other = (read_side(words, tool) for words in (files[:at], files[at + 1 :]))
     if rule == row3.RULE:
         answer = compare_rows(base, other, mode)
@@ -92,11 +91,8 @@ def compare(
     else:
         sessions = read_noise(noise or [], tool) + (read_ledger_noise(ledger, base) if ledger else [])
         answer = compare_pairs(base, other, sessions, metric or [])
-    if as_json:
-        output.write_json("compare", answer_json(answer, base, other))
-    else:
-        typer.echo(answer_table(answer, base, other))
-    _exit(answer.outcome)
+    document, table = answer_json(answer, base, other), answer_table(answer, base, other)
+    _print(Shown(outcome=answer.outcome, document=document, table=table), as_json=as_json)
 
 
 def _check_words(rule: str, mode: str, noise: Sequence[str], metrics: Sequence[str]) -> None:
@@ -112,22 +108,20 @@ def _check_words(rule: str, mode: str, noise: Sequence[str], metrics: Sequence[s
         raise RefusedError("E_OPTION", "row3-v1 takes neither --noise nor --metric: it has its own", where="--rule")
 
 
-def _judge_session(files: Sequence[str], mode: str, *, as_json: bool) -> None:
+def _judge_alone(files: Sequence[str], mode: str) -> Shown:
     """One file: a session that holds both sides itself."""
-    if len(files) > 1 or mode not in _BLOCK_MODES:
+    if len(files) > 1 or mode not in MODES:
         raise typer.BadParameter("give BASE... -- OTHER...: the side to compare with is missing")
-    raw = read_input(Path(files[0]))
-    if not TandemBlockAb().recognises(raw):
-        raise typer.BadParameter("give BASE... -- OTHER...: this file is no block A/B session that holds both sides")
-    answer = judge_blocks(block_session(read_block_ab(raw, files[0])), ask_better=mode == "block")
-    outcome = _BLOCK_OUTCOMES[answer.status]
+    shown = judge_session(Path(files[0]), mode)
+    if shown is None:
+        raise typer.BadParameter("give BASE... -- OTHER...: this file is no session that holds both sides")
+    return shown
+
+
+def _print(shown: Shown, *, as_json: bool) -> None:
     if as_json:
-        output.write_json("compare", blocks_json(answer, mode, outcome))
+        output.write_json("compare", shown.document)
     else:
-        typer.echo(blocks_table(answer, outcome))
-    _exit(outcome)
-
-
-def _exit(outcome: str) -> None:
-    if outcome != "PASS":
-        raise typer.Exit(_STATUSES[outcome])
+        typer.echo(shown.table)
+    if shown.outcome != "PASS":
+        raise typer.Exit(_STATUSES[shown.outcome])

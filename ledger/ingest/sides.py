@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from ledger.errors import MalformedError, RefusedError
 from ledger.ingest.values import printed_number
 from ledger.scoring.compare.blocks import BlockRun, BlockSession
 from ledger.scoring.compare.comparable import is_axis
+from ledger.scoring.compare.forced import ForcedRun
 from ledger.scoring.compare.side import CompareRun, Side
 from ledger.strict import parse_time
 
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
     from ledger.ingest.adapter import Row
     from ledger.ingest.tandem_block_ab import BlockAb
 
+_REPEAT = re.compile(r"0|[1-9][0-9]{0,8}", re.ASCII)
 _PASSING = frozenset({"load", "extra"})
 """Members of the environment that are no fixed fact of the node; what stands in ``extra`` is looked at one by one."""
 
@@ -117,6 +121,30 @@ def block_session(result: BlockAb) -> BlockSession:
         ),
         mix={name: share for name, share in shares.items() if share is not None},
     )
+
+
+def forced_runs(rows: Sequence[Row], what: str) -> list[ForcedRun]:
+    """The rows of a forced bench, to be judged.
+
+    Raises:
+        MalformedError: ``E_FIELD``: a row without a configuration or a repeat.
+    """
+    runs = []
+    for row in rows:
+        where, workload = f"{what}/rows/{row.number}", row.workload or {}
+        repeat = row.reported.get("repeat")
+        if "config" not in row.settings or not isinstance(repeat, str) or not _REPEAT.fullmatch(repeat):
+            raise MalformedError("E_FIELD", "expected a configuration and the number of a repeat", where=where)
+        runs.append(
+            ForcedRun(
+                config=row.settings["config"],
+                workload=workload["dataset"],
+                repeat=int(repeat),
+                tokens=workload["gen_tokens"] - 1,
+                ms=Fraction(row.reported["ms"]),
+            )
+        )
+    return runs
 
 
 def changed_choices(one: Side, other: Side) -> list[str]:

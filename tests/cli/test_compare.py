@@ -323,13 +323,95 @@ def test_T17_other_tokens_in_a_session_of_blocks(tmp_path: Path) -> None:
     assert run("compare", path, "--mode", "block").code() == "E_NO_PAIRS"
 
 
+def test_a_forced_bench_is_shown_by_rates_and_judged_by_repeats(tmp_path: Path) -> None:
+    path = synthetic("forced_bench.json")
+    done = run("compare", path, "--mode", "block")
+    assert done.status == OK
+    lines = done.out.splitlines()
+    assert lines[4].split() == ["base", "overall", "41.766"]
+    assert lines[1].split() == ["base", "prose", "41.891", "0.207", "3"]
+    assert lines[-2].split()[:2] == ["wide", "overall"]
+    assert lines[-1].startswith("PASS  no rate is resolvedly slower at equal text; next: ")
+    document = run("compare", path, "--json").document("compare")
+    assert (document["rule"], document["mode"], len(document["rates"])) == ("forced-v1", "noworse", 6)
+    assert [item["workload"] for item in document["statistics"]] == ["prose", "short", "copy_1k", "overall"]
+    body = json.loads(path.read_text())
+    for name, status, said in (("base", REFUSED, "E_NO_PAIRS"), ("wide", REFUSED, "E_NO_PAIRS")):
+        alone = tmp_path / "alone.json"
+        rows = [item for item in body["rows"] if item["config"] == name]
+        alone.write_text(json.dumps(body | {"rows": rows}))
+        assert (run("compare", alone).status, run("compare", alone).code()) == (status, said)
+    slower = tmp_path / "slower.json"
+    slower.write_text(json.dumps(body | {"rows": body["rows"][1::2] + body["rows"][::2]}))
+    assert run("compare", slower).out.splitlines()[-1].startswith("FAIL  resolved slower: base on prose, base on short")
+    twice = tmp_path / "twice.json"
+    twice.write_text(json.dumps(body | {"rows": [item for item in body["rows"] if item["repeat"] < 2]}))
+    assert (
+        run("compare", twice).out.splitlines()[-1].startswith("UNRESOLVED  E_TOO_FEW_RUNS: 2 repeat(s), 3 are needed")
+    )
+    bare = [{name: value for name, value in item.items() if name != "repeat"} for item in body["rows"][:2]]
+    twice.write_text(json.dumps(body | {"rows": bare}))
+    assert run("compare", twice).code() == "E_FIELD"
+
+
+# Checks that take no time.
+
+
+def test_T50_checks_of_two_builds(tmp_path: Path) -> None:
+    base = synthetic("client_smoke.json")
+    other = tmp_path / "other.json"
+    body = json.loads(base.read_text())
+    other.write_text(json.dumps(body))
+    done = compare([base], [other])
+    assert done.status == UNAVAILABLE
+    assert "UNRESOLVED  E_SKIPPED: 1 checks were skipped and recorded as passes" in done.out
+    body["results"][1]["check"] = "opencode: captured body replayed"
+    other.write_text(json.dumps(body))
+    assert compare([base], [other]).out.startswith("PASS  all 2 checks passed; next: ")
+    body["results"][0]["pass"] = False
+    other.write_text(json.dumps(body))
+    document = compare([base], [other], "--json").document("compare")
+    assert (document["rule"], document["outcome"]) == ("client-smoke-v1", "FAIL")
+    assert [item["message"] for item in document["findings"]] == ["failed"]
+
+
+def test_T50_texts_of_two_builds(tmp_path: Path) -> None:
+    base = synthetic("api_text.json")
+    other = tmp_path / "other.json"
+    body = json.loads(base.read_text()) | {"code": "1" * 16}
+    other.write_text(json.dumps(body))
+    done = compare([base], [other], "--json")
+    assert done.status == OK
+    assert done.document("compare")["rule"] == "api-text-v1"
+    body["passes"][1]["tools"]["text"] = "hallo"
+    other.write_text(json.dumps(body))
+    done = compare([base], [other])
+    assert (done.status, done.out.splitlines()[0]) == (REFUTED, f"{other}: tools: text of pass 2")
+
+
+def test_checks_are_compared_with_checks_of_one_base(tmp_path: Path) -> None:
+    smoke, text = synthetic("client_smoke.json"), synthetic("api_text.json")
+    changed = [tmp_path / name for name in ("a.json", "b.json")]
+    for path in changed:
+        path.write_text(smoke.read_text() + "\n")
+    for words, code in (
+        (([smoke], [smoke]), "E_SELF_COMPARE"),
+        (([smoke], [text]), "E_MIXED"),
+        (([smoke, changed[0]], [changed[1]]), "E_MIXED"),
+        (([smoke], changed), "E_MIXED"),
+        ((BASE[:1], [smoke]), "E_FORMAT"),
+    ):
+        done = compare(*words)
+        assert (done.status, done.code()) == (REFUSED, code)
+
+
 # Words.
 
 
 @pytest.mark.parametrize(
     ("words", "status", "said"),
     [
-        ((BASE[0],), USAGE, "this file is no block A/B session"),
+        ((BASE[0],), USAGE, "this file is no session that holds both sides"),
         ((BASE[0], OTHER[0]), USAGE, "the side to compare with is missing"),
         ((BASE[0], "--mode", "adopt"), USAGE, "the side to compare with is missing"),
         (("--", OTHER[0]), USAGE, "expected two sides"),

@@ -318,7 +318,7 @@ def test_T48_blocks_without_a_candidate_or_with_runs_missing() -> None:
 
 
 def forced(**changes: Any) -> ForcedRun:  # noqa: ANN401 - any field
-    fields = {"config": "base", "workload": "prose", "repeat": 0, "tokens": 100, "ms": Fraction(1000), "blocks": 25}
+    fields = {"config": "base", "workload": "prose", "repeat": 0, "tokens": 100, "ms": Fraction(1000)}
     return ForcedRun(**{**fields, **changes})
 
 
@@ -331,6 +331,7 @@ def test_forced_rates_are_means_and_spreads_of_means() -> None:
     assert rates["short"].mean == Fraction(5)  # no time is a rate of 0, as the tool has it
     assert overall(rates) == Fraction(155, 2)
     assert forced_rates([forced(ms=Fraction(0))])["base"]["prose"].spread_pct == 0
+    assert refusal(lambda: forced_rates([forced(), forced()])).message == "base has repeat 0 of prose twice"
 
 
 def test_T51_another_reference_text_is_refused() -> None:

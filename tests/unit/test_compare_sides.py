@@ -16,6 +16,7 @@ from ledger.ingest.sides import (
     ToolFile,
     block_session,
     changed_choices,
+    forced_runs,
     join_sides,
     side_of_rows,
     sides_of_round,
@@ -24,7 +25,7 @@ from ledger.ingest.tandem_block_ab import read_block_ab
 from ledger.ingest.tandem_forced import TandemForced
 from ledger.scoring.compare.answer import compare_pairs, compare_rows
 from ledger.scoring.compare.comparable import check_distinct, is_same_place
-from ledger.scoring.compare.forced import ForcedRun, forced_rates, overall
+from ledger.scoring.compare.forced import forced_rates, overall
 from ledger.scoring.compare.side import Side
 from tests.support.compare import made_up_run, made_up_sides, start
 from tests.support.exact_figures import mean, parse
@@ -171,17 +172,7 @@ def test_a_session_of_blocks_as_it_was_read() -> None:
 def test_rates_of_a_forced_bench_are_those_of_its_rows() -> None:
     path = outside("tandem", "synthetic", "forced_bench.json")
     rows = parse(path.read_text())["rows"]
-    runs = [
-        ForcedRun(
-            config=each.settings["config"],
-            workload=(each.workload or {})["dataset"],
-            repeat=int(each.reported["repeat"]),
-            tokens=(each.workload or {})["gen_tokens"] - 1,
-            ms=Fraction(each.reported["ms"]),
-            blocks=int(each.reported["blocks"]),
-        )
-        for each in TandemForced().read(path.read_bytes(), "f")
-    ]
+    runs = forced_runs(TandemForced().read(path.read_bytes(), "f"), "f")
     rates = forced_rates(runs)
     assert {config: set(found) for config, found in rates.items()} == {
         config: {item["workload"] for item in rows} for config in ("base", "wide")
