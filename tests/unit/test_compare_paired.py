@@ -222,7 +222,7 @@ def test_without_known_noise_nothing_exceeds_it() -> None:
     assert found.word == "UNRESOLVED"
 
 
-def test_an_effect_within_the_largest_a_a_pair_is_noise() -> None:
+def test_an_effect_within_the_a_a_pairs_is_noise() -> None:
     found = judged([1000] * 4, [990] * 4, nulls=ratios(3, -2, 11))
     assert codes(found) == ["E_WITHIN_NOISE"]
     assert found.reasons[0][1] == "the change of 1.010101 % is within the noise of 1.1 %"
@@ -231,9 +231,37 @@ def test_an_effect_within_the_largest_a_a_pair_is_noise() -> None:
     assert codes(judged([1000] * 3, [990] * 3, nulls=ratios(3, -2, 11))) == ["E_NOT_SIGNIFICANT", "E_WITHIN_NOISE"]
 
 
+@pytest.mark.parametrize(
+    ("known", "per_mille"),
+    [((3, 1, 2), 3), ((9, 1, 2, 3), 3), ((9, 8, 3, 2, 1), 8), ((9, 8, 1, 2, 3, 4, 5, 6), 6)],
+)
+def test_a_quarter_of_the_a_a_pairs_may_exceed_the_noise(known: tuple[int, ...], per_mille: int) -> None:
+    assert judged([1000] * 3, [900] * 3, nulls=ratios(*known)).noise == ratios(per_mille)[0]
+
+
 def test_an_effect_within_the_spread_of_its_pairs_is_noise() -> None:
     assert codes(judged([1000, 1000, 1000], [990, 950, 900])) == ["E_WITHIN_NOISE"]
     assert codes(judged([1000, 1000, 1000], [1010, 950, 900])) == ["E_NOT_SIGNIFICANT", "E_WITHIN_NOISE"]
+
+
+def test_the_spread_is_that_of_the_middle_half() -> None:
+    four = judged([1000] * 4, [950, 950, 900, 700])
+    assert (codes(four), four.noise) == (["E_WITHIN_NOISE"], Fraction(950, 700))
+    five = judged([1000] * 5, [1000, 950, 950, 940, 700])
+    assert five.noise == Fraction(950, 940)
+    assert (five.word, five.effect) == ("BETTER", Fraction(20, 19))
+
+
+def test_a_session_louder_than_its_a_a_pairs_still_gives_few_false_verdicts() -> None:
+    """Where the noise was measured on a quiet night, the spread of the pairs and the turned order are what is left."""
+    source, tries = random.Random(11), 1500
+    quiet = ratios(0, 0, 0)
+    hits = 0
+    for _ in range(tries):
+        times = [round(source.gauss(100_000, 3000)) for _ in range(6)]
+        one, two = made_up_sides(times[:3], times[3:])
+        hits += judge_pairs(RATE, one.runs, two.runs, quiet).word != "UNRESOLVED"
+    assert hits < 0.05 * tries
 
 
 def test_what_drifts_is_no_effect() -> None:

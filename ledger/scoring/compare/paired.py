@@ -10,16 +10,23 @@ A verdict is given when all of this holds; otherwise the answer is ``UNRESOLVED`
 2. At least `LEAST_RUNS` A/A pairs of the same node and workload: without a known noise nothing can exceed it.
 3. The two-sided p-value of the exact signed-rank test with the A/A pairs in the ranking (`signed_rank`) is at most
    `LEVEL`, divided by the number of verdicts that are given together (Bonferroni).
-4. The effect is larger than the noise. The effect is the middle ratio of the pairs; the noise is the larger of the
-   largest A/A pair and the spread of the pairs among themselves. So what one pair could show by chance is no effect,
-   however many pairs there are: more pairs give more certainty, not a finer scale.
+4. The effect is larger than the noise. The effect is the middle ratio of the pairs. The noise is the larger of two
+   distances: the one within which three quarters of the A/A pairs lie (of three: all), and the spread of the middle
+   half of the pairs themselves (of fewer than five: of all).
 5. The same effect stands with the order turned round: between each pair's second run and the next pair's first. What
    only drifts gains forwards what it loses backwards, and alternation alone does not cancel it.
 
 Type-I error: 3 alone keeps a false verdict, better or worse, at 5 % when nothing differs, for all verdicts of one
-comparison together; 4 and 5 only make it rarer. That holds as long as A/B and A/A pairs vary alike and a ratio is as
-likely as its inverse; it takes no normal distribution. Three pairs beside three A/A pairs reach 1.25 %, so three are
-enough for up to four verdicts. Three pairs alone could reach 25 % at best, which is why 2 is asked for.
+comparison together; 4 and 5 only make it rarer, about 1 % as simulated. That holds as long as A/B and A/A pairs vary
+alike and a ratio is as likely as its inverse; it takes no normal distribution. Where the A/A pairs were much quieter
+than the session, so that 3 says next to nothing, 4 and 5 still keep it below 5 % for one verdict (3 % for three pairs
+of normal noise). Three pairs beside three A/A pairs reach a p-value of 1.25 %, so three are enough for up to four
+verdicts. Three pairs alone could reach 25 % at best, which is why 2 is asked for.
+
+Power, for normal noise and as many A/A pairs, by the change in standard deviations of one run: three pairs resolve 3 in
+1 of 3 cases, 5 in 3 of 4 and 8 nearly always; five pairs resolve 3 in 3 of 4 and 5 nearly always. Because of 4, more
+pairs give more certainty and no finer scale: what lies within the noise of a pair is called no effect, however many
+there are.
 
 Wall-clock time of a whole run is shown and never judged: the first run of a process carries its warm-up.
 """
@@ -184,7 +191,7 @@ class _Judged:
     other: list[tuple[CompareRun, Fraction]]
 
     def noise(self, found: Steps) -> Fraction:
-        return max(*map(distance, self.nulls), max(found.pairs) / min(found.pairs))
+        return max(_quarter_exceed(self.nulls), _middle_spread(found.pairs))
 
     def weigh(self, found: Steps, p: Fraction) -> list[tuple[str, str]]:
         """Why what was measured in order shows nothing."""
@@ -210,6 +217,18 @@ class _Judged:
     def direction(self, found: Steps) -> Word:
         gained = (centre(found.pairs) > 1) == (self.metric.better == "higher")
         return "BETTER" if gained else "WORSE"
+
+
+def _quarter_exceed(ratios: Sequence[Fraction]) -> Fraction:
+    """The distance that at most a quarter of the ratios exceed."""
+    ordered = sorted(map(distance, ratios))
+    return ordered[len(ordered) - 1 - len(ordered) // 4]
+
+
+def _middle_spread(ratios: Sequence[Fraction]) -> Fraction:
+    """How far the ratios of the middle half are apart, as a ratio of at least 1."""
+    ordered, left_out = sorted(ratios), (len(ratios) - 1) // 4
+    return ordered[len(ordered) - 1 - left_out] / ordered[left_out]
 
 
 def percent(ratio: Fraction) -> str:
