@@ -17,7 +17,7 @@ PINS = {
     "output/faults.json": "14c2233036b0e5bcfb6f04c2b19ac988ab6b7e5bea6fa281ee2150ff6f57393e",
     "output/frontier.json": "f7a5b38773d9c86702c47510a4e5b722445d4c340de6af81fb9381c61f29d8f8",
     "output/import.json": "cc962722668023035b27eb61441e7fb90a03a090b9dffe4cca940b6f35eac9b8",
-    "output/ingest.json": "78e05d3496476fd86b2899c90d7bc4427254561be8a02db26d04656df2b68cf0",
+    "output/ingest.json": "6bc704cc2d4caabc03a472b0f4e0f50a945af7c25423844684390ac114cbce2e",
     "output/init.json": "fd7d4f16e9e73ad48e3de040f9cb613ef190c9a9c5c1d1055c9052d9d39ebc22",
     "output/key.json": "9fa4578831417217eec896f287dcd58d11faf5e39249a0423fe332c7f3df6466",
     "output/ladder.json": "b9b77afb98f8ba67bf69a2ca9aa8608a693f3090b885fe6e781bd68a226385da",

@@ -146,7 +146,14 @@ def _print_file(file: _File) -> None:
         for name, samples, middle in _figures(row):
             shown = "-" if middle is None else reading_text(middle)
             label = name + (" (warm-up)" if row.warmup else "")
-            cells = [label, str(row.context), str(samples), shown, METRICS[name].unit, printed]
+            cells = [
+                label,
+                "-" if row.context is None else str(row.context),
+                str(samples),
+                shown,
+                METRICS[name].unit,
+                printed,
+            ]
             rows.append([str(row.number), *cells])
     typer.echo(output.table(rows, right=frozenset({0, 2, 3, 4})))
     for row in file.rows:

@@ -140,6 +140,8 @@ _FLAGGED = (
     ("F_PROMPT_DRIFT", "one prompt has several lengths: its text changed", "freeze the prompts, or keep their digests"),
     ("F_NONDETERMINISTIC", "one prompt has several answers at temperature 0", "find out what decodes at random"),
     ("F_CLOCK_GAP", "requests one after the other do not add up to their run", "look for a pause or an overlap"),
+    ("F_CLOCK_ORDER", "a run ended before it began", "set the clock of the node"),
+    ("F_THROTTLED", "the board lowered its clocks", "cool it, and run again"),
     ("F_MEAN_LIFTED", "the mean rate is more than 15 % above the median", "rely on the median"),
     ("F_CONTEXT_SPREAD", "the mean contexts of runs are more than 2 % apart", "freeze the prompts of the workload"),
     ("F_LOG_EMPTY", "the server's log has no line about a request", "turn off its buffer, or give the right log"),

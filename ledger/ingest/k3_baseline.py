@@ -15,12 +15,11 @@ from typing import TYPE_CHECKING, Any
 from ledger import canonical
 from ledger.canonical import NumberText
 from ledger.errors import MalformedError, RefusedError
-from ledger.ingest.plain_text import as_plain_text, flatten
+from ledger.ingest.plain_text import as_plain_text, as_time, flatten
 from ledger.ingest.sparkinfer_run import Fault
 from ledger.ingest.values import as_decimal, as_label, as_object, as_text, look, plain, read_json
 from ledger.kinds import check_body
 from ledger.schema import validate
-from ledger.strict import parse_time
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -158,8 +157,7 @@ def _require_given(body: JsonObject, figures: list[_Figure], told: list[int | No
 def _body(raw: bytes, what: str, document: JsonObject, figure: _Figure, told: int | None, given: Given) -> JsonObject:
     place = f"{what}/contexts/{figure.entry}/{figure.member}"
     digest, name = hashlib.sha256(raw).hexdigest(), what.replace("\\", "/").rpartition("/")[2]
-    at = as_text(document.get("measured_utc") or given.at, f"{what}/measured_utc")
-    parse_time(at, what="the time of the measurement")
+    at = as_time(document.get("measured_utc") or given.at, f"{what}/measured_utc")
     context = told if told is not None else given.contexts[figure.entry]
     body: JsonObject = {
         "source": {"log": SOURCE, "record": digest[:32], "position": figure.at},

@@ -1,4 +1,4 @@
-"""Somebody else's settings as names and texts, nested objects flattened with dots."""
+"""Somebody else's members as texts: settings with names flattened by dots, times, digests."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from ledger.canonical import NumberText
 from ledger.errors import MalformedError
+from ledger.ingest.values import as_text
+from ledger.strict import parse_digest, parse_time
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -48,6 +50,34 @@ def flatten(
             raise MalformedError("E_FIELD", f"a name or a text of {len(text)} that cannot be recorded", where=at)
         found[path] = text
     return found
+
+
+def as_time(value: object, where: str) -> str:
+    """A time in UTC.
+
+    Raises:
+        MalformedError: ``E_FIELD`` or ``E_TIME``.
+    """
+    text = as_text(value, where)
+    try:
+        parse_time(text)
+    except MalformedError as err:
+        raise MalformedError(err.code, err.message, where=where) from err
+    return text
+
+
+def as_digest(value: object, where: str) -> str:
+    """A SHA-256 in lower-case hexadecimal digits.
+
+    Raises:
+        MalformedError: ``E_FIELD`` or ``E_DIGEST``.
+    """
+    text = as_text(value, where)
+    try:
+        parse_digest(text)
+    except MalformedError as err:
+        raise MalformedError(err.code, err.message, where=where) from err
+    return text
 
 
 def as_plain_text(value: object) -> str:

@@ -7,7 +7,7 @@ warm-ups; where it kept only their mean, that is what it printed, and no sample.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -100,9 +100,9 @@ class TandemBlockAb:
         if differing:
             raise MalformedError("E_TOKENS_DIFFER", differing, where=f"{what}/runs")
         notes = _notes(result)
-        return [
-            _row(result, run, at, what, () if at else notes) for at, run in enumerate((*result.runs, *result.discarded))
-        ]
+        rows = [_row(result, run, at, what) for at, run in enumerate((*result.runs, *result.discarded))]
+        # What holds for the whole result is said of each answer, which the caller selects alone.
+        return [row if row.warmup else replace(row, notes=notes) for row in rows]
 
 
 def read_block_ab(raw: bytes, what: str) -> BlockAb:
@@ -184,7 +184,7 @@ def _read_out(item: JsonObject, where: str) -> tuple[int, ...]:
 # Rows.
 
 
-def _row(result: BlockAb, run: BlockRun, number: int, what: str, notes: tuple[str, ...]) -> Row:
+def _row(result: BlockAb, run: BlockRun, number: int, what: str) -> Row:
     max_new = result.body.get("max_new")
     workload: JsonObject = {"dataset": run.workload} | ({"gen_tokens": max_new} if type(max_new) is int else {})
     decode = run.decode_ns
@@ -207,7 +207,6 @@ def _row(result: BlockAb, run: BlockRun, number: int, what: str, notes: tuple[st
         harness={"name": "block_ab"},
         commit=None,
         code_sha256=read_code(result.body.get("code"), f"{what}/code"),
-        notes=notes,
         warmup=number >= len(result.runs),
     )
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import hashlib
 
 from ledger.errors import MalformedError
-from ledger.ingest.values import as_text
-from ledger.strict import parse_digest
+from ledger.ingest.plain_text import as_digest
 
 _NO_FILES = hashlib.sha256(b"").hexdigest()
 
@@ -19,8 +18,7 @@ def read_code(value: object, where: str) -> str | None:
     """
     if value is None:
         return None
-    text = as_text(value, where)
-    parse_digest(text, what=where)
+    text = as_digest(value, where)
     if text == _NO_FILES:
         raise MalformedError("E_NO_CODE", "the digest of no file at all: the folder had no code", where=where)
     return text

@@ -35,6 +35,8 @@ def record_notes(record: Record) -> list[str]:
         _context_partial(samples),
         "F_PERCENTILE_METHOD: a printed percentile is not the nearest rank" if rank_differs(record) else "",
         _clock(record),
+        _clock_order(record),
+        _throttled(record),
         _lifted(samples),
     )
     return [note for note in found if note]
@@ -93,7 +95,9 @@ def _prefix_cache(record: Record, samples: Sequence[Sample]) -> str:
     fast = [sample for sample in samples if sample.request.prompt_id in warm and sample.ttft_ns < bar]
     if fast:
         return f"F_PREFIX_CACHE: {len(fast)} prompts of warm-ups came again, and their first tokens early"
-    return ""
+    reads = [Fraction(sample.prompt_tokens, sample.ttft_ns) for sample in samples if sample.prompt_tokens]
+    hidden = sum(read > 2 * median(reads) for read in reads) if reads else 0
+    return f"F_PREFIX_CACHE: {hidden} prompts were read at more than twice the median rate" if hidden else ""
 
 
 def _chunked(record: Record) -> str:
@@ -150,6 +154,21 @@ def _clock(record: Record) -> str:
         busy = sum(sample.e2e_ns for sample in iteration.samples)
         if abs(iteration.wall_ns - busy) > _SAME_CLOCK * iteration.wall_ns:
             return f"F_CLOCK_GAP: the requests took {busy} ns one after the other, their run {iteration.wall_ns} ns"
+    return ""
+
+
+def _clock_order(record: Record) -> str:
+    """Times of one form in UTC are in the order of their texts."""
+    told = record.body.get("provenance")
+    start, end = (told.get(name) for name in ("started_at", "finished_at")) if isinstance(told, dict) else (None, None)
+    if isinstance(start, str) and isinstance(end, str) and end < start:
+        return f"F_CLOCK_ORDER: the row ended at {end[:40]}, before it began at {start[:40]}"
+    return ""
+
+
+def _throttled(record: Record) -> str:
+    if record.iterations[record.selected].printed.get("thermal_throttle_detected") is True:
+        return "F_THROTTLED: the board lowered its clocks to stay within its heat or power"
     return ""
 
 

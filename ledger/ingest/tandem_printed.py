@@ -50,6 +50,7 @@ def check_printed(record: Record, what: str) -> None:
     _check_block(metrics, selected, f"{what}/metrics")
     for iteration in record.iterations:
         _check_block(iteration.printed, iteration, f"{what}/raw/payload/iterations/{iteration.number}")
+        _check_prefill(record, iteration, f"{what}/raw/payload/iterations/{iteration.number}/prefill_tok_s")
 
 
 def rank_differs(record: Record) -> bool:
@@ -73,6 +74,17 @@ def _check_block(block: JsonObject, iteration: Iteration, where: str) -> None:
             value = value.get(part) if isinstance(value, dict) else None
         if value is not None:
             _compare(value, figure, f"{where}/{path}")
+
+
+def _check_prefill(record: Record, iteration: Iteration, where: str) -> None:
+    """Tokens of all prompts over the time to all first tokens, of as many at a time as were under way."""
+    value, at_once = iteration.printed.get("prefill_tok_s"), record.asked("concurrency")
+    known = [sample.prompt_tokens for sample in iteration.samples if sample.prompt_tokens is not None]
+    if value is None or type(at_once) is not int or len(known) < len(iteration.samples):
+        return
+    waited = Fraction(sum(sample.ttft_ns for sample in iteration.samples), NS_PER_S)
+    exact = sum(known) * at_once / waited
+    _compare(value, _Figure(exact, exact * _US * len(known) / waited), where)
 
 
 def _compare(value: object, figure: _Figure, where: str) -> None:

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING
 
 from ledger.errors import MalformedError
 from ledger.ingest.adapter import Row
-from ledger.ingest.plain_text import flatten
+from ledger.ingest.plain_text import as_time, flatten
 from ledger.ingest.tandem_flags import mean_prompt, prompt_notes, record_notes
 from ledger.ingest.tandem_printed import check_printed
 from ledger.ingest.tandem_requests import Record, Request, Sample, read_record
 from ledger.ingest.values import as_label, as_object, as_text, printed_number
-from ledger.strict import parse_time
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,12 +53,12 @@ class TandemRecord:
 
 
 def record_rows(record: Record, what: str, notes: Sequence[str] = ()) -> list[Row]:
-    """The rows of a record; the first one has its notes.
+    """The rows of a record: its iterations, which all have its notes, and its warm-ups.
 
     Raises:
         MalformedError: ``E_FIELD`` or ``E_TIME``.
     """
-    rows = [_row(record, what, at, () if at else notes) for at in range(len(record.iterations))]
+    rows = [_row(record, what, at, notes) for at in range(len(record.iterations))]
     warm = [request for request in record.requests if request.warmup]
     return rows + ([_warm_up(rows[0], warm, len(rows))] if warm else [])
 
@@ -190,8 +189,4 @@ def _commit(body: JsonObject, what: str) -> str | None:
 
 def _started_at(body: JsonObject, what: str) -> str:
     start = _part(body, "provenance", what).get("started_at")
-    if not start:
-        return ""
-    text = as_text(start, f"{what}/provenance/started_at")
-    parse_time(text, what=f"{what}/provenance/started_at")
-    return text
+    return as_time(start, f"{what}/provenance/started_at") if start else ""

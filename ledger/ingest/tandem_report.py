@@ -223,10 +223,10 @@ def _row(report: Report, at: int, what: str) -> Row:
         records["rounds"] = [each.blocks if each else None for each in rounds]
         records["decode_ns"] = [each.decode_ns if each else None for each in rounds]
         metrics += ROUND_METRICS
-    notes = [*record_notes(run.record), *run_notes(run)]
-    if at == 0:
-        records_read = [each.record for each in report.runs]
-        notes += [*prompt_notes(records_read), *report_notes(report.body, records_read)]
+    records_read = [each.record for each in report.runs]
+    # What holds for the whole report is said of each run, which the caller may select alone.
+    of_all = [*prompt_notes(records_read), *report_notes(report.body, records_read, what)]
+    notes = [*record_notes(run.record), *run_notes(run), *of_all]
     commit = report.body.get("git_head")
     return replace(
         row,

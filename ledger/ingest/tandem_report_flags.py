@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from ledger.errors import MalformedError
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from ledger.ingest.tandem_report import ReportRun
     from ledger.ingest.tandem_requests import Record
 
-_KNOWN_STORES = frozenset({"off", "clean", "live"})
+_KNOWN_STORES = ("off", "clean", "live")
 _LEARNING_STORE = "live-rw"
 _FACTORS = Fraction(3, 100)
 
@@ -35,7 +36,7 @@ def tied_code(body: JsonObject, what: str) -> str | None:
     return read_code(code, f"{what}/code_sha256")
 
 
-def report_notes(body: JsonObject, records: Sequence[Record]) -> list[str]:
+def report_notes(body: JsonObject, records: Sequence[Record], what: str) -> list[str]:
     """Notes on a whole report.
 
     Raises:
@@ -47,7 +48,7 @@ def report_notes(body: JsonObject, records: Sequence[Record]) -> list[str]:
         "F_CONTEXT_SPREAD: the mean contexts of the runs are more than 2 % apart"
         if contexts and apart(max(contexts), min(contexts))
         else "",
-        _store(body),
+        _store(body, what),
         "" if body.get("code_sha256") is None or _own_server(body) else _UNTIED,
         *_contradictions(body),
     )
@@ -89,14 +90,14 @@ def _runs_fewer(body: JsonObject, found: int) -> str:
     return f"F_RUNS_FEWER: {wanted} runs were asked for, {found} are there: the report was stopped early"
 
 
-def _store(body: JsonObject) -> str:
+def _store(body: JsonObject, what: str) -> str:
     """What the drafter could look up: a store that takes in a row's own answers hands them to the next run."""
     store = body.get("suffix_store")
     if store == _LEARNING_STORE:
         raise MalformedError(
-            "E_STORE", "the drafter's store was written to: runs read their own answers", where="suffix_store"
+            "E_STORE", "the drafter's store was written to: runs read their own answers", where=f"{what}/suffix_store"
         )
-    return "" if store in _KNOWN_STORES else f"F_STORE_UNKNOWN: what the drafter could look up is {store!r}"
+    return "" if store in _KNOWN_STORES else f"F_STORE_UNKNOWN: what the drafter could look up is {store!r}"[:200]
 
 
 def _own_server(body: JsonObject) -> bool:
@@ -109,18 +110,19 @@ def _contradictions(body: JsonObject) -> list[str]:
     args, command, env = (body.get(name) for name in ("args", "server_cmd", "env"))
     options = args if isinstance(args, dict) else {}
     words = [str(word) for word in command] if isinstance(command, list) else []
-    wrong = []
-    for name in ("max_len", "port"):
-        told, option = options.get(name), f"--{name.replace('_', '-')}"
-        found = [words[at + 1] for at, word in enumerate(words[:-1]) if word == option]
-        if told is not None and found and found[-1] != str(told):
-            wrong.append(name)
-    pairs = options.get("env")
-    for pair in pairs if isinstance(pairs, list) and isinstance(env, dict) else []:
+    wrong = [name for name in ("max_len", "port") if _told_otherwise(options.get(name), f"--{name}", words)]
+    pairs, values = options.get("env"), env if isinstance(env, dict) else {}
+    for pair in pairs if isinstance(pairs, list) else []:
         name, _, value = str(pair).partition("=")
-        if str((env or {}).get(name)) != value:
-            wrong.append(name)
-    wrong += [
-        str(word) for word in options.get("server_arg") or [] if words and isinstance(word, str) and word not in words
-    ]
+        wrong += [name] if str(values.get(name)) != value else []
+    extra = options.get("server_arg")
+    if isinstance(extra, list) and words:
+        wrong += [str(word) for word in extra if str(word) not in words]
     return [f"F_SETTINGS_DIFFER: the report says these in two ways: {', '.join(wrong)}"[:400]] if wrong else []
+
+
+def _told_otherwise(told: object, option: str, words: Sequence[str]) -> bool:
+    """Whether the last value of an option of the command is another than `told`."""
+    option = option.replace("_", "-")
+    found = [after for word, after in pairwise(words) if word == option]
+    return told is not None and bool(found) and found[-1] != str(told)

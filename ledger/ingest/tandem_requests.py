@@ -246,6 +246,8 @@ def _sample(request: Request, where: str) -> Sample:
         raise MalformedError(
             "E_TTFT_MISSING", "a request succeeded without a first token: it called a tool", where=f"{where}/ttft_ms"
         )
+    if request.ttft_ns == 0:
+        raise MalformedError("E_ZERO_TIME", "a first token after no time at all", where=f"{where}/ttft_ms")
     if request.tokens is None or request.tokens < 2 or request.e2e_ns is None or request.e2e_ns <= request.ttft_ns:  # noqa: PLR2004
         raise MalformedError("E_UNUSABLE", "no second token, or no time for it: no rate can be told", where=where)
     return Sample(

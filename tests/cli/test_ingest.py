@@ -9,6 +9,7 @@ import pytest
 from ledger.ingest import ADAPTERS, recognise
 from tests.cli.program import OK, REFUSED, UNAVAILABLE, run
 from tests.cli.samples import REAL_ROUND, RUNS, tool_words
+from tests.support import tandem
 from tests.support.aiperf import lines, request
 
 if TYPE_CHECKING:
@@ -100,7 +101,15 @@ def test_what_nobody_wrote_is_of_no_tool(tmp_path: Path, text: str) -> None:
 
 
 def test_every_tool_is_recognised_by_its_contents_alone() -> None:
-    samples = {"llama-bench": REAL.read_bytes(), "aiperf": lines(request())}
+    samples = {
+        "llama-bench": REAL.read_bytes(),
+        "aiperf": lines(request()),
+        "tandem-record": tandem.encode(tandem.record()),
+        "tandem-report": tandem.encode(tandem.report()),
+        "tandem-block-ab": tandem.encode(tandem.block_ab()),
+        "tandem-forced": tandem.encode(tandem.forced()),
+        "k3-baseline": b'{"contexts": {"128": {"decode_tps": 18.5, "prefill_pp": 0.0}}}',
+    }
     assert samples.keys() == ADAPTERS.keys()
     for name, raw in samples.items():
         assert recognise(raw, "a file").name == name
