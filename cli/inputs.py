@@ -95,11 +95,11 @@ def read_rounds(files: Sequence[Path], options: ToolOptions, config: Config) -> 
 
 def _read_round(path: Path) -> JsonObject:
     body = parse_json(read_input(path), what=str(path))
-    check_round(body, str(path))
+    _check_round(body, str(path))
     return dict(body)
 
 
-def check_round(body: object, what: str) -> None:
+def _check_round(body: object, what: str) -> None:
     """Check a round before it is signed.
 
     Raises:
@@ -143,7 +143,7 @@ def _build_from_tool(files: Sequence[Path], options: ToolOptions, config: Config
             extra=_read_extra(options.extra) if options.extra else {},
         ),
     )
-    check_round(built.body, "round")
+    _check_round(built.body, "round")
     return built.body, built.notes
 
 

@@ -8,13 +8,15 @@ from pathlib import Path
 
 from cli.context import find_ledger, read_input
 from cli.history import open_log
-from cli.inputs import check_round, read_tool_file
+from cli.inputs import read_tool_file
 from ledger.canonical import JsonObject, parse_json
-from ledger.errors import RefusedError
+from ledger.errors import MalformedError, RefusedError
 from ledger.ingest import find_adapter, recognise
 from ledger.ingest.options import ROLES
 from ledger.ingest.sides import ToolFile, join_sides, side_of_rows, sides_of_round
+from ledger.kinds import check_body
 from ledger.receipt import decode_receipt
+from ledger.schema import validate
 from ledger.scoring.compare.comparable import is_same_place
 from ledger.scoring.compare.side import Side
 from ledger.scoring.replay import replay
@@ -131,8 +133,12 @@ def _read_body(raw: bytes, path: Path) -> JsonObject:
         body = statement.body
     else:
         body = parse_json(raw, what=str(path))
-    check_round(body, str(path))
-    return body
+    try:
+        validate("round-input", body)
+        check_body(_ROUND, body)
+    except (MalformedError, RefusedError) as err:
+        raise type(err)(err.code, err.message, where=f"{path} {err.where}".strip()) from err
+    return dict(body)
 
 
 def _choose_arm(path: Path, role: str, body: JsonObject) -> Side:

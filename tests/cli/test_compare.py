@@ -275,6 +275,16 @@ def test_a_round_is_read_arm_by_arm(tmp_path: Path) -> None:
         assert (done.status, done.code()) == (REFUSED, code)
 
 
+def test_a_round_that_is_none_is_named_with_its_place(tmp_path: Path) -> None:
+    path = write(tmp_path, alternated("bad", [100_000], [90_000]) | {"purpose": "hope"})
+    done = compare([f"{path}@main"], [f"{path}@candidate"])
+    assert (done.status, done.code()) == (REFUSED, "E_SCHEMA")
+    assert f"(at {path} /purpose)" in done.err
+    twice = alternated("twice", [100_000], [90_000])
+    twice["reps"][1]["order"] = 0
+    assert compare([f"{write(tmp_path, twice)}@main"], [path]).code() == "E_ORDER"
+
+
 def test_parts_of_one_side_are_of_one_build(tmp_path: Path) -> None:
     one = write(tmp_path, alternated("one", [100_000], [90_000]))
     two = write(tmp_path, alternated("two", [101_000], [91_000]))
