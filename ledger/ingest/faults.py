@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
+from ledger.ingest.fault_codes_compare import COMPARE_FLAGGED, COMPARE_REFUSED
 from ledger.ingest.sparkinfer_faults import FAULTS
 
 if TYPE_CHECKING:
@@ -83,19 +84,6 @@ _REFUSED = (
     ("E_MIXED", "files or rows differ in what one round has only once", "make two rounds, or select rows with --row"),
     ("E_ROW", "the file has no row of this number", "rungbook ingest FILE shows its rows"),
     ("E_COPIED_SAMPLES", "a row is given twice: it is one measurement", "select the rows of each arm with --row"),
-    # Two sides of a comparison.
-    ("E_NOT_COMPARABLE", "two sides were measured under other conditions", "measure both under one"),
-    ("E_PROMPT_DRIFT", "two sides answered other texts", "freeze the prompts, or keep their digests"),
-    ("E_SELF_COMPARE", "a side is compared with its own runs", "give the runs of the other build"),
-    ("E_NO_PAIRS", "nothing was measured on both sides: that is no pass", "measure the same tests on both sides"),
-    ("E_UNPAIRED", "a side lacks a test, a metric or a run of the other", "measure it, or name what both have"),
-    ("E_FORMULA_MISMATCH", "figures of one unit by different formulas", "measure both sides with one tool"),
-    ("E_TOO_FEW_RUNS", "fewer than three runs a side have no spread that says anything", "measure more, in turn"),
-    ("E_REFERENCE", "one workload was forced to several texts", "make both from one reference text"),
-    ("E_NOISE", "not a session of noise, or a side that does not say its slot", "give runs of one build in turn"),
-    ("E_CODE_EMPTY", "no code below the folders that are hashed", "give the folder that holds them"),
-    ("E_CODE_LINK", "a link or another irregular file among the code", "put the file itself there"),
-    ("E_CODE_NAME", "a name among the code that is not UTF-8", "rename the file"),
     # The round.
     ("E_ARM_TWICE", "an arm is listed twice", "one entry per role"),
     ("E_ARM_UNKNOWN", "a repetition or parity of an arm that the round does not list", "list the arm"),
@@ -114,17 +102,6 @@ _REFUSED = (
     ("E_NOISE_ARMS", "a noise round with two codes or settings", "run one code in both arms"),
 )
 _FLAGGED = (
-    ("F_SAME_CODE", "both sides are one code with one choice of settings", "none: a difference is noise"),
-    ("F_AXIS_UNKNOWN", "a run does not say a fact of its node that another says", "give sides from one source"),
-    ("F_ORDER_UNKNOWN", "runs do not say when they started", "measure in turn, and keep the starts"),
-    ("F_NOT_IN_TURN", "the sides were not measured in turn, within the hour, one run at a time", "measure them so"),
-    ("F_NOISE_LEFT", "a session of noise without the test, or out of turn, is left out", "measure it in turn"),
-    ("F_BELOW_RESOLUTION", "a rate is resolved at less than 3 %, which rows do not decide", "use block A/B"),
-    (
-        "F_WALL_GATED",
-        "a run's wall-clock time, with its warm-up in it, is called worse",
-        "look at the other statistics",
-    ),
     ("F_N1", "one sample, of which no deviation is known", "repeat it: one repetition is not a measurement"),
     ("F_REPORTED_MISMATCH", "a printed figure is not that of the samples", "ours is recomputed; ask its authors"),
     ("F_ROWS_LEFT", "rows of a file were left out, as asked for", "the attached file holds them all the same"),
@@ -163,8 +140,8 @@ _FLAGGED = (
 CATALOGUE: Mapping[str, FaultCode] = {
     entry.code: entry
     for entry in (
-        *(FaultCode(code, "refuse", meaning, remedy) for code, meaning, remedy in _REFUSED),
-        *(FaultCode(code, "flag", meaning, remedy) for code, meaning, remedy in _FLAGGED),
+        *(FaultCode(code, "refuse", meaning, remedy) for code, meaning, remedy in (*_REFUSED, *COMPARE_REFUSED)),
+        *(FaultCode(code, "flag", meaning, remedy) for code, meaning, remedy in (*_FLAGGED, *COMPARE_FLAGGED)),
         *(
             FaultCode(code, "flag", meaning, "none: what another log says is kept as it is, and never attested")
             for code, meaning in FAULTS.items()
