@@ -280,13 +280,10 @@ def test_verdicts_that_are_given_together_share_the_level() -> None:
     assert five.reasons[0][1] == "3 pairs cannot reach a level of 0.0100; 4 can"
 
 
-def test_T36_the_wall_of_a_run_is_shown_and_never_judged() -> None:
+def test_what_is_only_shown_has_figures_and_no_verdict() -> None:
     one, two = made_up_sides([100, 100, 100], [50, 50, 50])
-    for run in (*one.runs, *two.runs):
-        run.records["wall_ns"] = run.records["e2e_ns"]
-    found = judge_pairs(METRICS["wall"], one.runs, two.runs, NULLS)
-    assert (found.word, found.reasons) == ("SHOWN", ())
-    assert found.effect == Fraction(150, 200)
+    found = judge_pairs(RATE, one.runs, two.runs, (), shown_only=True)
+    assert (found.word, found.reasons, found.effect) == ("SHOWN", (), Fraction(2))
 
 
 def test_a_run_without_a_value_gives_no_verdict() -> None:

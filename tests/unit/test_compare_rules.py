@@ -23,7 +23,7 @@ from ledger.scoring.compare.comparable import (
     is_axis,
     prompt_drift,
 )
-from ledger.scoring.compare.forced import ForcedRun, forced_rates, overall
+from ledger.scoring.compare.forced import ForcedRun, forced_rates, judge_forced, overall
 from ledger.scoring.compare.near_tie import judge_tokens, ulp
 from ledger.scoring.compare.side import Side
 from tests.support.compare import agree, made_up_run, made_up_sides, read_report, read_runner_record
@@ -332,6 +332,16 @@ def test_forced_rates_are_means_and_spreads_of_means() -> None:
     assert overall(rates) == Fraction(155, 2)
     assert forced_rates([forced(ms=Fraction(0))])["base"]["prose"].spread_pct == 0
     assert refusal(lambda: forced_rates([forced(), forced()])).message == "base has repeat 0 of prose twice"
+
+
+def test_forced_repeats_decide_as_the_rows_of_the_foreign_rule() -> None:
+    base = [forced(repeat=at, ms=Fraction(1000 + at)) for at in range(3)]
+    near = [forced(config="wide", repeat=at, ms=Fraction(1001 - at)) for at in range(3)]
+    answer = judge_forced([*base, *near])
+    assert (answer.base, answer.outcome, answer.verdicts["wide"]["overall"].verdict) == ("base", "PASS", "not resolved")
+    needed = judge_forced([*base, *near], ask_better=True)
+    assert (needed.outcome, needed.code) == ("UNRESOLVED", "E_NEED_UNMET")
+    assert refusal(lambda: judge_forced(base)).code == "E_NO_PAIRS"
 
 
 def test_T51_another_reference_text_is_refused() -> None:

@@ -216,13 +216,17 @@ def test_noise_of_two_builds_is_none() -> None:
     assert (found.code, found.where) == ("E_NOISE_ARMS", "--noise")
 
 
-def test_only_what_is_shown_decides_nothing() -> None:
-    sides = made_up_sides([100, 102, 104], [95, 96, 97], metrics=("wall",))
-    for side in sides:
-        for run in side.runs:
-            run.records["wall_ns"] = run.records["e2e_ns"]
-    answer = compare_pairs(*sides)
-    assert (answer.outcome, answer.code) == ("UNRESOLVED", "E_NO_PAIRS")
+def test_T36_the_wall_of_a_run_is_not_judged_beside_its_requests() -> None:
+    noise = made_up_sides([110, 112, 114], [111, 113, 115], metrics=("decode_tok_s", "wall"))
+    sides = made_up_sides([100, 102, 104], [95, 96, 97], metrics=("decode_tok_s", "wall"))
+    for run in (*sides[0].runs, *sides[1].runs, *noise[0].runs, *noise[1].runs):
+        run.records["wall_ns"] = run.records["e2e_ns"]
+    words = {item.metric.name: (item.word, item.level) for item in compare_pairs(*sides, [noise]).pairs}
+    assert words == {"decode_tok_s": ("BETTER", Fraction(1, 20)), "wall": ("SHOWN", Fraction(1, 20))}
+    asked = compare_pairs(*sides, [noise], ["wall"])
+    assert [(item.metric.name, item.word) for item in asked.pairs] == [("wall", "BETTER")]
+    alone = [replace(side, runs=tuple(replace(run, metrics=("wall",)) for run in side.runs)) for side in sides]
+    assert compare_pairs(alone[0], alone[1], [noise]).pairs[0].word == "BETTER"  # a benchmark of durations
 
 
 def test_a_loss_of_one_metric_fails_whatever_another_gains() -> None:

@@ -109,26 +109,27 @@ def compare_pairs(
     for first, second in noise:
         _check_noise(base, other, first, second)
         flags += _noise_left_out(first, second, tests)
-    wanted = []
+    wanted: list[tuple[str, str]] = []
     for test in tests:
         drift = prompt_drift([*ours[test], *theirs[test]])
         if drift:
             raise RefusedError("E_PROMPT_DRIFT", f"{drift}: the sides answered other texts", where="prompts")
         found = common_metrics(ours[test], theirs[test])
-        wanted += [(test, METRICS[name]) for name in found if name in (metrics or found)]
-    missing = {*metrics} - {metric.name for _, metric in wanted}
+        wanted += [(test, name) for name in found if name in (metrics or found)]
+    missing = {*metrics} - {name for _, name in wanted}
     if missing:
         raise RefusedError("E_UNPAIRED", f"{min(missing)} was not measured on both sides", where="--metric")
-    judged = sum(metric.name not in paired.SHOWN_ONLY for _, metric in wanted)
+    judged = [each for each in wanted if metrics or _is_judged(*each, wanted)]
     verdicts = tuple(
         judge_pairs(
-            metric,
+            METRICS[name],
             ours[test],
             theirs[test],
-            [ratio for session in noise for ratio in _nulls(session, test, metric.name)],
-            verdicts=max(judged, 1),
+            [ratio for session in noise for ratio in _nulls(session, test, name)],
+            verdicts=len(judged),
+            shown_only=(test, name) not in judged,
         )
-        for test, metric in wanted
+        for test, name in wanted
     )
     outcome, code, reason = _decide(verdicts)
     return Answer(
@@ -178,6 +179,12 @@ def _noise_left_out(first: Side, second: Side, tests: Sequence[str]) -> list[str
     return found
 
 
+def _is_judged(test: str, name: str, wanted: Sequence[tuple[str, str]]) -> bool:
+    """Whether a metric is judged when nobody asks for one: not the time of a whole run beside that of its requests."""
+    own = {each for of, each in wanted if of == test}
+    return name not in paired.SHOWN_ONLY or own <= paired.SHOWN_ONLY
+
+
 def _nulls(session: tuple[Side, Side], test: str, metric: str) -> tuple[Fraction, ...]:
     first, second = (side.by_test().get(test, []) for side in session)
     return null_ratios(METRICS[metric], first, second)
@@ -194,10 +201,8 @@ def _decide(verdicts: Sequence[PairedVerdict]) -> tuple[Outcome, str, str]:
     if by_word["BETTER"]:
         open_ones = f"; not resolved: {', '.join(by_word['UNRESOLVED'])}" if by_word["UNRESOLVED"] else ""
         return "PASS", "", f"resolved better: {', '.join(by_word['BETTER'])}{open_ones}"
-    for item in verdicts:
-        for code, said in item.reasons:
-            return "UNRESOLVED", code, said
-    return "UNRESOLVED", "E_NO_PAIRS", "nothing that is judged was measured on both sides"
+    code, said = next(reason for item in verdicts for reason in item.reasons)
+    return "UNRESOLVED", code, said
 
 
 def _title(item: PairedVerdict, verdicts: Sequence[PairedVerdict]) -> str:

@@ -28,7 +28,8 @@ Power, for normal noise and as many A/A pairs, by the change in standard deviati
 pairs give more certainty and no finer scale: what lies within the noise of a pair is called no effect, however many
 there are.
 
-Wall-clock time of a whole run is shown and never judged: the first run of a process carries its warm-up.
+The wall-clock time of a whole run, and what is made of it, is shown and not judged beside figures of its requests: the
+first run of a process carries its warm-up. It is judged where nothing else was measured, or where it is asked for.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ RULE = "paired-v1"
 LEVEL = Fraction(1, 20)
 """Chance of any false verdict in one comparison, better and worse together."""
 SHOWN_ONLY = frozenset({"wall", "output_tok_s"})
-"""Metrics that carry a whole run's warm-up: never judged here."""
+"""Metrics that may carry a whole run's warm-up: not judged beside others."""
 
 Word: TypeAlias = Literal["BETTER", "WORSE", "UNRESOLVED", "SHOWN"]
 
@@ -99,6 +100,7 @@ def judge_pairs(
     nulls: Sequence[Fraction],
     *,
     verdicts: int = 1,
+    shown_only: bool = False,
 ) -> PairedVerdict:
     """Judge one metric of one test.
 
@@ -108,6 +110,7 @@ def judge_pairs(
         other: runs of the other.
         nulls: ratios of A/A pairs of the same test, node and settings; the first `MOST_PAIRS` are taken.
         verdicts: how many are given together.
+        shown_only: work out the figures and give no verdict.
     """
     one, two = run_values(metric, base), run_values(metric, other)
     judged = _Judged(metric=metric, level=LEVEL / verdicts, nulls=tuple(nulls[:MOST_PAIRS]), base=one, other=two)
@@ -119,7 +122,7 @@ def judge_pairs(
     return PairedVerdict(
         test=base[0].test if base else "",
         metric=metric,
-        word="SHOWN" if metric.name in SHOWN_ONLY else "UNRESOLVED" if reasons else judged.direction(found),
+        word="SHOWN" if shown_only else "UNRESOLVED" if reasons else judged.direction(found),
         base=_middle_value(one),
         other=_middle_value(two),
         pairs=found.pairs,
@@ -129,7 +132,7 @@ def judge_pairs(
         noise=judged.noise(found) if found.pairs and nulls else None,
         p=p,
         level=judged.level,
-        reasons=() if metric.name in SHOWN_ONLY else tuple(reasons),
+        reasons=() if shown_only else tuple(reasons),
     )
 
 
