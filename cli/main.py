@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from cli.options import mark_divider
 from ledger import __version__
 
 COMMANDS = {
@@ -33,10 +34,14 @@ COMMANDS = {
     "import": "importing",
     "faults": "faults",
     "ingest": "ingesting",
+    "compare": "comparing",
     "views": "views",
     "sql": "views",
 }
 """Module of each command below `cli.commands`."""
+
+_TWO_LISTS = "compare"
+"""The command that takes two lists of files with ``--`` between them."""
 
 
 def _print_version(wanted: bool) -> None:
@@ -76,4 +81,5 @@ def _program(
 
 def main() -> None:
     """Run the program."""
-    build_app(sys.argv[1:])()
+    words = sys.argv[1:]
+    build_app(words)(mark_divider(words) if words[:1] == [_TWO_LISTS] else words)

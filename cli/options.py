@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
@@ -39,3 +40,14 @@ PlotOption: TypeAlias = Annotated[
     Path | None, typer.Option("--plot", metavar="FILE", help="Draw a step chart as SVG (needs rungbook[plot]).")
 ]
 CsvOption: TypeAlias = Annotated[bool, typer.Option("--csv", help="Print the table as CSV.")]
+
+DIVIDER = "\0"
+"""Stands for the ``--`` between two lists of files; no word of a command line can hold it."""
+
+
+def mark_divider(words: Sequence[str]) -> list[str]:
+    """The words of a command that takes two lists of files, so that options may stand on either side of ``--``.
+
+    The parser would end the options at the first ``--``, and forget where it was.
+    """
+    return [DIVIDER if word == "--" else word for word in words]

@@ -11,6 +11,7 @@ PINS = {
     "output/append.json": "95739636cb67acc8cad77527a3681bf42190ac723cd420d7d451abc0aa7eeabd",
     "output/attest.json": "ab72421dbec3a856a7f6569dabc920928ebc7946cebef1b475cd7c9095eb336d",
     "output/check-lock.json": "e89a1a372ba30e2275d28d9fa04ecf1fbcf7a9ad123d0ae053ac078f193c882b",
+    "output/compare.json": "4d8cc5af8b482b924f91c77e4dba15383a02e617971e6e14d558358da82edb69",
     "output/error.json": "838074cd7df6634975a50118617ef25b4f8e23c012757c32013b30f829856534",
     "output/export.json": "3664f848b06eff8d90750367391655cf64bcce64d99207aad506519eef1941ca",
     "output/faults.json": "7d31d91f2d1fe27063b0076ed7c22a1dcfd0e82607fa85bd04aeee1be5c2a766",

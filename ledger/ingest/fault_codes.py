@@ -69,9 +69,6 @@ REFUSED = (
     ("E_DIRTY", "the tool says that it measured code that no commit holds", "commit, then measure again"),
     ("E_EXIT_NONZERO", "a command failed, or was killed, while it was timed", "make it succeed: dying is not speed"),
     ("E_UNIT", "a unit of time that is none of ns, us, ms and s", "give the tool's untouched output"),
-    ("E_CODE_EMPTY", "no file below the folders of code", "name the folders that hold it: --code main=DIR:src,include"),
-    ("E_CODE_LINK", "a link, or no regular file, in a tree of code", "give a tree of files: a clean export"),
-    ("E_CODE_NAME", "a name in a tree of code that is not UTF-8", "rename it"),
 )
 """What is refused."""
 

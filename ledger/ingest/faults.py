@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from ledger.flags import QUARANTINE
 from ledger.ingest.fault_codes import FLAGGED, REFUSED
+from ledger.ingest.fault_codes_compare import COMPARE_FLAGGED, COMPARE_REFUSED
 from ledger.ingest.sparkinfer_faults import FAULTS
 
 if TYPE_CHECKING:
@@ -77,10 +78,10 @@ def read_note(note: str, where: str = "") -> Fault:
 CATALOGUE: Mapping[str, FaultCode] = {
     entry.code: entry
     for entry in (
-        *(FaultCode(code, "refuse", meaning, remedy) for code, meaning, remedy in REFUSED),
+        *(FaultCode(code, "refuse", meaning, remedy) for code, meaning, remedy in (*REFUSED, *COMPARE_REFUSED)),
         *(
             FaultCode(code, "quarantine" if code in QUARANTINE else "flag", meaning, remedy)
-            for code, meaning, remedy in FLAGGED
+            for code, meaning, remedy in (*FLAGGED, *COMPARE_FLAGGED)
         ),
         *(
             FaultCode(code, "flag", meaning, "none: what another log says is kept as it is, and never attested")

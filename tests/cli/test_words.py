@@ -15,7 +15,7 @@ from cli.main import COMMANDS, build_app
 from ledger.schema import schema_names
 from tests.cli.conftest import ORIGIN, Desk
 from tests.cli.program import CRASH, INTERRUPTED, OK, REFUSED, UNAVAILABLE, USAGE, Result, run
-from tests.cli.samples import NODE, write_round
+from tests.cli.samples import NODE, RUNS, write_round
 from tests.support.made_up_log import Source, write_log
 from tests.support.scoring import rule_body
 
@@ -57,7 +57,7 @@ def test_the_version_is_that_of_the_library() -> None:
 
 def test_every_command_of_the_design_is_there() -> None:
     expected = {"init", "grant", "revoke", "append", "attest", "seal", "verify", "log", "show", "export"}
-    expected |= {"frontier", "pins", "ladder", "check-lock", "ruling", "rescore", "sql", "faults", "ingest"}
+    expected |= {"frontier", "pins", "ladder", "check-lock", "ruling", "rescore", "sql", "faults", "ingest", "compare"}
     groups = {
         "key": ("new", "show"),
         "rule": ("check", "adopt", "list", "show", "diff"),
@@ -128,7 +128,19 @@ def test_an_unknown_command_or_a_word_too_many_is_a_usage_error(words: tuple[str
 def test_every_kind_of_output_has_a_schema() -> None:
     kinds = {name.removeprefix("output-") for name in schema_names() if name.startswith("output-")}
     assert kinds == {
-        *("append", "attest", "check-lock", "error", "export", "faults", "frontier", "import", "ingest", "init"),
+        *(
+            "append",
+            "attest",
+            "check-lock",
+            "compare",
+            "error",
+            "export",
+            "faults",
+            "frontier",
+            "import",
+            "ingest",
+            "init",
+        ),
         *("key", "ladder", "log", "pins", "rescore", "rule", "rule-diff", "rules", "show", "sql", "verify", "views"),
     }
 
@@ -176,6 +188,8 @@ def one_of_each_score(desk: Desk, folder: Path) -> Iterator[tuple[str, Result]]:
     yield "views", desk.run("views", "extend", "--json")
     yield "views", desk.run("views", "status", "--json")
     yield "sql", desk.run("sql", "SELECT * FROM receipts", "--json")
+    one, two = ("round1_1a_main.json", "round1_1b_candidate.json")
+    yield "compare", desk.run("compare", RUNS / one, "--", RUNS / two, "--json", status=UNAVAILABLE)
     yield "import", desk.run("import", "sparkinfer-log", write_log(folder / "log", Source().seal()), *by_root)
 
 
@@ -214,6 +228,7 @@ def failing(desk: Desk) -> dict[str, tuple[tuple[str | Path, ...], int, str]]:
         "rule check": (("rule", "check", desk.key("root")), REFUSED, "MalformedError"),
         "rule adopt": (("rule", "adopt", "none", *key), UNAVAILABLE, "StorageError"),
         "ingest": (("ingest",), REFUSED, "RefusedError"),
+        "compare": (("compare", "none", "--", "none"), UNAVAILABLE, "StorageError"),
         "faults": (("faults", "E_NOTHING"), REFUSED, "RefusedError"),
         "rule list": (("rule", "list", "-C", "/"), UNAVAILABLE, "StorageError"),
         "rule show": (("rule", "show", "99"), REFUSED, "RefusedError"),

@@ -1,0 +1,229 @@
+"""From tools' files and from rounds to the sides of a comparison."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from ledger.errors import MalformedError, RefusedError
+from ledger.ingest.values import printed_number
+from ledger.scoring.compare.blocks import BlockRun, BlockSession
+from ledger.scoring.compare.comparable import is_axis
+from ledger.scoring.compare.forced import ForcedRun
+from ledger.scoring.compare.side import CompareRun, Side
+from ledger.strict import parse_time
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ledger.canonical import JsonObject
+    from ledger.ingest.adapter import Row
+    from ledger.ingest.tandem_block_ab import BlockAb
+
+_REPEAT = re.compile(r"0|[1-9][0-9]{0,8}", re.ASCII)
+_PASSING = frozenset({"load", "extra"})
+"""Members of the environment that are no fixed fact of the node; what stands in ``extra`` is looked at one by one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolFile:
+    """A tool's file as it was read.
+
+    Attributes:
+        name: of the file.
+        raw: its bytes.
+        tool: name of its adapter.
+        rows: what the adapter made of it.
+    """
+
+    name: str
+    raw: bytes
+    tool: str
+    rows: Sequence[Row]
+
+
+def side_of_rows(label: str, files: Sequence[ToolFile]) -> Side:
+    """All measured rows of some files, as one side. Warm-ups are left out.
+
+    Raises:
+        RefusedError: ``E_NO_PAIRS`` when there is no measured row.
+    """
+    measured = [(file, row) for file in files for row in file.rows if not row.warmup]
+    runs = [_run_of_row(file, row, alone=sum(other is file for other, _ in measured) == 1) for file, row in measured]
+    return _side(
+        label,
+        runs,
+        codes=[row.code_sha256 or row.commit or "" for _, row in measured],
+        settings=[row.settings for _, row in measured],
+        notes=[f"{file.name}, row {row.number}: {note}" for file, row in measured for note in row.notes],
+    )
+
+
+def sides_of_round(name: str, body: JsonObject) -> dict[str, Side]:
+    """The arms of a round that satisfies its schema, each as a side, by their roles."""
+    sides = {}
+    for arm in body["arms"]:
+        reps = [rep for rep in body["reps"] if rep["arm"] == arm["role"] and not rep["warmup"]]
+        runs = [_run_of_rep(f"{name}@{arm['role']}/{rep['order']}", rep, body, arm) for rep in reps]
+        sides[arm["role"]] = _side(
+            f"{name}@{arm['role']}",
+            runs,
+            codes=[arm["code_sha256"]],
+            settings=[arm.get("settings", {})],
+            notes=[],
+        )
+    return sides
+
+
+def join_sides(label: str, sides: Sequence[Side]) -> Side:
+    """Several parts of one side as one.
+
+    Raises:
+        RefusedError: ``E_MIXED`` when they are not of one code and one choice of settings.
+    """
+    first = sides[0]
+    for side in sides[1:]:
+        if side.code != first.code:
+            raise RefusedError(
+                "E_MIXED", f"{side.label} is of the code {side.code or 'not said'}, {first.label} of {first.code}"
+            )
+        changed = changed_choices(first, side)
+        if changed:
+            raise RefusedError("E_MIXED", f"{side.label} and {first.label} differ in {', '.join(changed)}")
+    return replace(
+        first,
+        label=label,
+        runs=tuple(run for side in sides for run in side.runs),
+        notes=tuple(note for side in sides for note in side.notes),
+    )
+
+
+def block_session(result: BlockAb) -> BlockSession:
+    """The measured runs of a block A/B, to be judged again."""
+    mix = result.body.get("mix")
+    shares = {name: printed_number(share) for name, share in mix.items()} if isinstance(mix, dict) else {}
+    return BlockSession(
+        base=result.base,
+        runs=tuple(
+            BlockRun(
+                pair=run.pair,
+                state=run.state,
+                workload=run.workload,
+                block_ms=run.block_ms,
+                blocks=run.blocks or 0,
+                tokens=run.out,
+            )
+            for run in result.runs
+        ),
+        mix={name: share for name, share in shares.items() if share is not None},
+    )
+
+
+def forced_runs(rows: Sequence[Row], what: str) -> list[ForcedRun]:
+    """The rows of a forced bench, to be judged.
+
+    Raises:
+        MalformedError: ``E_FIELD``: a row without a configuration or a repeat.
+    """
+    runs = []
+    for row in rows:
+        where, workload = f"{what}/rows/{row.number}", row.workload or {}
+        repeat = row.reported.get("repeat")
+        if "config" not in row.settings or not isinstance(repeat, str) or not _REPEAT.fullmatch(repeat):
+            raise MalformedError("E_FIELD", "expected a configuration and the number of a repeat", where=where)
+        runs.append(
+            ForcedRun(
+                config=row.settings["config"],
+                workload=workload["dataset"],
+                repeat=int(repeat),
+                tokens=workload["gen_tokens"] - 1,
+                ms=Fraction(row.reported["ms"]),
+            )
+        )
+    return runs
+
+
+def changed_choices(one: Side, other: Side) -> list[str]:
+    """Names of the settings in which two sides differ beside the axes: what is compared, when it is not the code."""
+    names = {*one.choices, *other.choices}
+    return sorted(name for name in names if one.choices.get(name) != other.choices.get(name))
+
+
+def _side(
+    label: str,
+    runs: Sequence[CompareRun],
+    *,
+    codes: Sequence[str],
+    settings: Sequence[Mapping[str, str]],
+    notes: Sequence[str],
+) -> Side:
+    if not runs:
+        raise RefusedError("E_NO_PAIRS", f"{label} has no measured run", where=label)
+    if len({*codes}) > 1:
+        raise RefusedError(
+            "E_MIXED", f"{label} holds runs of several codes: {', '.join(sorted({*codes}))}", where=label
+        )
+    choices = {name: value for name, value in settings[0].items() if not is_axis(name)}
+    return Side(label=label, runs=tuple(runs), code=codes[0], choices=choices, notes=tuple(notes))
+
+
+def _run_of_row(file: ToolFile, row: Row, *, alone: bool) -> CompareRun:
+    workload = row.workload or {}
+    known = "prompt_tokens" in workload or row.mean_context or row.context is None
+    return CompareRun(
+        name=file.name if alone else f"{file.name}, row {row.number}",
+        test=_test(workload, None if known else row.context),
+        metrics=row.metrics,
+        records=row.records,
+        wall_ns=row.wall_ns,
+        started_at=_orderable(row.started_at),
+        axes=_axes(row.settings, row.environment, row.weights) | {"tool": row.harness.get("name", file.tool)},
+        source=hashlib.sha256(file.raw).hexdigest() + f"/{row.number}",
+    )
+
+
+def _run_of_rep(name: str, rep: JsonObject, body: JsonObject, arm: JsonObject) -> CompareRun:
+    workload = rep.get("workload", {})
+    slot = {axis: str(body["slot"][axis]) for axis in ("project", "node", "quant")}
+    return CompareRun(
+        name=name,
+        test=_test(workload, None if "prompt_tokens" in workload else rep["context"]),
+        metrics=tuple(rep["metrics"]),
+        records=rep["records"],
+        wall_ns=rep["wall_ns"],
+        started_at=rep["started_at"],
+        axes=_axes(arm.get("settings", {}), body["environment"], body["weights"])
+        | {f"slot/{axis}": value for axis, value in slot.items()}
+        | {"tool": body["harness"]["name"]},
+    )
+
+
+def _test(workload: JsonObject, context: int | None) -> str:
+    """What was asked for, as text: what two runs must have in common to be runs of one test."""
+    parts = [f"{name} {value}" for name, value in sorted(workload.items())]
+    parts += [] if context is None else [f"context {context}"]
+    return ", ".join(parts) or "not said"
+
+
+def _axes(settings: Mapping[str, str], environment: JsonObject, weights: JsonObject) -> dict[str, str]:
+    axes = {name: value for name, value in settings.items() if is_axis(name)}
+    axes |= {f"node/{name}": str(value) for name, value in environment.items() if name not in _PASSING}
+    axes |= {f"node/{name}": value for name, value in environment.get("extra", {}).items() if is_axis(name)}
+    return axes | {f"weights/{name}": str(value) for name, value in weights.items()}
+
+
+def _orderable(text: str) -> str:
+    """A start as a time in UTC; nothing for none.
+
+    A local time without its zone is taken as it stands: only the order and the gaps of the runs of one tool are made
+    of it, and these do not depend on the zone.
+    """
+    for form in (text, f"{text}Z"):
+        with suppress(MalformedError):
+            parse_time(form)
+            return form
+    return ""
