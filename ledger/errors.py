@@ -25,6 +25,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 
+_LONGEST = 1500
+"""Characters of a text that an error repeats: what was found may be a whole file in one line."""
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
+
+
 class LedgerError(Exception):
     """Root of all deliberate errors.
 
@@ -38,8 +46,8 @@ class LedgerError(Exception):
     def __init__(self, code: str, message: str, *, where: str = "", index: int | None = None) -> None:
         super().__init__(message)
         self.code = code
-        self.message = message
-        self.where = where
+        self.message = _shorten(message)
+        self.where = _shorten(where)
         self.index = index
 
     def __str__(self) -> str:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ledger.errors import LedgerError
+from ledger.errors import LedgerError, MalformedError
 from ledger.ingest.checks.requests import fail_empty_answers
 from ledger.ingest.faults import CATALOGUE
 from tests.support.examined import MS, S, body_of, codes, examine, refusal, rep, stream
@@ -309,3 +309,9 @@ def test_every_round_gets_notes_or_a_refusal_of_the_catalogue_and_stays_as_it_is
     assert set(codes(notes)) <= set(CATALOGUE)
     assert all(note.endswith(")") and "(at /" in note for note in notes)
     assert body == before
+
+
+def test_an_error_repeats_no_whole_file() -> None:
+    error = MalformedError("E_FIELD", "x" * 10_000, where="y" * 10_000)
+    assert len(str(error)) < 3100
+    assert str(error).count("…") == 2
