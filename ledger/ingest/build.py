@@ -62,14 +62,18 @@ def build_round(runs: Sequence[Run], options: RoundOptions) -> BuiltRound:
     _check_rows_once(runs)
     _check_companions_once(runs)
     _check_workloads(rows)
+    harness = _harness(rows)
     body: JsonObject = {
         "purpose": options.purpose,
         "slot": slot,
         "protocol": {"name": options.tool},
         "environment": _join_environment(said, options.environment),
         "weights": {"sha256": options.weights} | _same(rows, lambda row: row.weights, "the weights"),
-        "harness": {"sha256": options.harness} | _same(rows, lambda row: row.harness, "the tool's version"),
-        "arms": [_arm(role, [run for run in runs if run.role == role], options) for role in roles],
+        "harness": {"sha256": options.harness} | harness,
+        "arms": [
+            _arm(role, [run for run in runs if run.role == role], options, one_version="version" in harness)
+            for role in roles
+        ],
         "reps": [fail_empty_answers(_rep(run, row, order)) for order, run in enumerate(runs) for row in run.rows],
         "guards": _guards(rows, slot),
         "reported": [
@@ -167,12 +171,24 @@ def _check_workloads(rows: Sequence[Row]) -> None:
                 )
 
 
-def _arm(role: str, runs: Sequence[Run], options: RoundOptions) -> JsonObject:
+def _harness(rows: Sequence[Row]) -> JsonObject:
+    """The tool, with its version where all rows have the same: a tool that is built with an engine has one per arm."""
+    harness: JsonObject = {"name": _same(rows, lambda row: row.harness["name"], "the tools")}
+    versions = {row.harness.get("version") for row in rows}
+    version = versions.pop() if len(versions) == 1 else None
+    return harness | ({"version": version} if version else {})
+
+
+def _arm(role: str, runs: Sequence[Run], options: RoundOptions, *, one_version: bool) -> JsonObject:
     rows = [row for run in runs for row in run.rows]
+    settings = _same(rows, lambda row: row.settings, f"the settings of the arm {role}")
+    version = _same(rows, lambda row: row.harness.get("version"), f"the versions of the tool in the arm {role}")
+    if version and not one_version:
+        settings = settings | {"harness_version": version}
     arm: JsonObject = {
         "role": role,
         "code_sha256": _code(role, rows, options.code.get(role)),
-        "settings": _same(rows, lambda row: row.settings, f"the settings of the arm {role}"),
+        "settings": settings,
     }
     commit = options.commits.get(role) or _same(rows, lambda row: row.commit, f"the commits of the arm {role}")
     return arm | ({"commit": commit} if commit else {})

@@ -410,7 +410,6 @@ def test_an_average_that_was_edited_is_noted_and_never_used(desk: Desk) -> None:
     [
         ("cpu_info", "another", "node"),
         ("model_size", 1, "weights"),
-        ("build_number", 1, "tool"),
     ],
 )
 def test_runs_that_differ_in_what_a_round_has_once_are_refused(
@@ -425,7 +424,19 @@ def test_runs_that_differ_in_what_a_round_has_once_are_refused(
     assert hint in error["message"]
 
 
-@pytest.mark.parametrize("column", ["n_ubatch", "build_commit", "a_new_column"])
+def test_two_builds_of_the_engine_are_two_arms_of_one_round(desk: Desk) -> None:
+    def edit(rows: list[dict[str, Any]]) -> None:
+        for row in rows:
+            row["build_number"], row["build_commit"] = 9999, "fedcba9"
+
+    append(desk, *tool_words(PAIR[0], ("candidate", edited(desk.root, PAIR[1][1], edit))))
+    main, candidate = sealed_body(desk)["arms"]
+    assert candidate["commit"] == "fedcba9"
+    assert candidate["settings"]["harness_version"] == "build 9999"
+    assert main["settings"]["harness_version"] != "build 9999"
+
+
+@pytest.mark.parametrize("column", ["n_ubatch", "build_commit", "build_number", "a_new_column"])
 def test_runs_of_one_arm_that_differ_in_code_or_settings_are_refused(desk: Desk, column: str) -> None:
     def edit(rows: list[dict[str, Any]]) -> None:
         for row in rows:

@@ -315,7 +315,7 @@ def test_a_context_that_is_no_mean_is_taken_as_it_is() -> None:
     [
         ("environment", {"cpu": "two"}, "node"),
         ("weights", {"name": "huge"}, "weights"),
-        ("harness", {"name": "a-bench", "version": "2"}, "tool"),
+        ("harness", {"name": "b-bench huge", "version": "1"}, "tools"),
     ],
 )
 @pytest.mark.parametrize("role", ["main", "candidate"])
@@ -326,17 +326,35 @@ def test_runs_on_two_nodes_weights_or_tools_are_not_one_round(member: str, value
     assert "two" in error.message or "huge" in error.message or "'2'" in error.message
 
 
+def test_a_tool_that_is_built_with_the_engine_has_a_version_per_arm() -> None:
+    newer = row(harness={"name": "a-bench", "version": "2"})
+    body = build_round([run(), run("candidate", "b.json", [newer], raw=b"other")], OPTIONS).body
+    assert body["harness"] == {"sha256": BINARY, "name": "a-bench"}
+    assert [arm["settings"] for arm in body["arms"]] == [
+        {"threads": "4", "harness_version": "1"},
+        {"threads": "4", "harness_version": "2"},
+    ]
+    unsaid = row(harness={"name": "a-bench"})
+    body = build_round([run(), run("candidate", "b.json", [unsaid], raw=b"other")], OPTIONS).body
+    assert [arm["settings"].get("harness_version") for arm in body["arms"]] == ["1", None]
+
+
 @pytest.mark.parametrize(
-    ("member", "value", "what"), [("settings", {"threads": "8"}, "settings"), ("commit", "fed", "commits")]
+    ("member", "value", "what"),
+    [
+        ("settings", {"threads": "8"}, "settings"),
+        ("commit", "fed", "commits"),
+        ("harness", {"name": "a-bench", "version": "2"}, "versions of the tool in"),
+    ],
 )
 def test_runs_of_one_arm_have_one_commit_and_the_same_settings(member: str, value: object, what: str) -> None:
     other = row(**{member: value})
     error = refusal([run(), run("main", "b.json", [other])])
     assert error.code == "E_MIXED"
-    assert f"the {what} of the arm main" in error.message
-    assert (
-        build_round([run(), run("candidate", "b.json", [other])], OPTIONS).body["arms"][1]["settings"] == other.settings
-    )
+    assert f"the {what}" in error.message
+    assert "the arm main" in error.message
+    arm = build_round([run(), run("candidate", "b.json", [other])], OPTIONS).body["arms"][1]
+    assert arm["settings"] == other.settings | ({"harness_version": "2"} if member == "harness" else {})
 
 
 def test_rows_of_one_file_are_held_to_the_same() -> None:
