@@ -13,9 +13,9 @@ from cli.sides import split_role
 from ledger.canonical import JsonObject
 from ledger.errors import RefusedError
 from ledger.ingest.sides import block_session, forced_runs
-from ledger.ingest.tandem_block_ab import TandemBlockAb, read_block_ab
-from ledger.ingest.tandem_checks import is_smoke_check, is_text_check, read_smoke_check, read_text_check
-from ledger.ingest.tandem_forced import TandemForced
+from ledger.ingest.tandem.block_ab import TandemBlockAb, read_block_ab
+from ledger.ingest.tandem.checks import is_smoke_check, is_text_check, read_smoke_check, read_text_check
+from ledger.ingest.tandem.forced import TandemForced
 from ledger.scoring.compare import blocks, forced, texts
 from ledger.scoring.compare.blocks import BlockAnswer, judge_blocks
 from ledger.scoring.compare.forced import ForcedAnswer, judge_forced, overall

@@ -21,8 +21,8 @@ from ledger.draft import Draft
 from ledger.errors import MalformedError
 from ledger.ingest.faults import CATALOGUE
 from ledger.ingest.k3_baseline import Given, read_baseline
-from ledger.ingest.sparkinfer_log import ImportedRun, read_log
-from ledger.ingest.tdx import NOT_COVERED, verify_tdx
+from ledger.ingest.sparkinfer.log import ImportedRun, read_log
+from ledger.ingest.sparkinfer.tdx import NOT_COVERED, verify_tdx
 from ledger.loading import find_figure, read_again, read_state
 from ledger.log import LOCK_TIMEOUT_S
 from ledger.receipt import decode_receipt, file_digest

@@ -18,16 +18,16 @@ from ledger.ingest.hyperfine import Hyperfine
 from ledger.ingest.k3_baseline import K3Baseline
 from ledger.ingest.llama_bench import LlamaBench
 from ledger.ingest.pytest_benchmark import PytestBenchmark
-from ledger.ingest.sglang_one_batch import SglangOneBatch
-from ledger.ingest.sglang_serving import SglangServing
-from ledger.ingest.tandem_block_ab import TandemBlockAb
-from ledger.ingest.tandem_forced import TandemForced
-from ledger.ingest.tandem_record import TandemRecord
-from ledger.ingest.tandem_report import TandemReport
+from ledger.ingest.sglang.one_batch import SglangOneBatch
+from ledger.ingest.sglang.serving import SglangServing
+from ledger.ingest.tandem.block_ab import TandemBlockAb
+from ledger.ingest.tandem.forced import TandemForced
+from ledger.ingest.tandem.record import TandemRecord
+from ledger.ingest.tandem.report import TandemReport
 from ledger.ingest.trtllm_bench import TrtllmBench
-from ledger.ingest.vllm_latency import VllmLatency
-from ledger.ingest.vllm_serve import VllmServe
-from ledger.ingest.vllm_throughput import VllmThroughput
+from ledger.ingest.vllm.latency import VllmLatency
+from ledger.ingest.vllm.serve import VllmServe
+from ledger.ingest.vllm.throughput import VllmThroughput
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

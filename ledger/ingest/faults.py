@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 from ledger.flags import QUARANTINE
 from ledger.ingest.fault_codes import FLAGGED, REFUSED
 from ledger.ingest.fault_codes_compare import COMPARE_FLAGGED, COMPARE_REFUSED
-from ledger.ingest.sparkinfer_faults import FAULTS
+from ledger.ingest.sparkinfer.faults import FAULTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

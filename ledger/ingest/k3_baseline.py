@@ -16,7 +16,7 @@ from ledger import canonical
 from ledger.canonical import NumberText
 from ledger.errors import MalformedError, RefusedError
 from ledger.ingest.plain_text import as_plain_text, as_time, flatten
-from ledger.ingest.sparkinfer_run import Fault
+from ledger.ingest.sparkinfer.run import Fault
 from ledger.ingest.values import as_decimal, as_label, as_object, as_text, look, plain, read_json
 from ledger.kinds import check_body
 from ledger.schema import validate

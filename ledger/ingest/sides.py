@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from ledger.canonical import JsonObject
     from ledger.ingest.adapter import Row
-    from ledger.ingest.tandem_block_ab import BlockAb
+    from ledger.ingest.tandem.block_ab import BlockAb
 
 _REPEAT = re.compile(r"0|[1-9][0-9]{0,8}", re.ASCII)
 _PASSING = frozenset({"load", "extra"})

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ledger.draft import Draft
-from ledger.ingest.sparkinfer_log import read_log
-from ledger.ingest.tdx import verify_tdx
+from ledger.ingest.sparkinfer.log import read_log
+from ledger.ingest.sparkinfer.tdx import verify_tdx
 from ledger.log import MAX_GROUP
 from ledger.scoring.pins import pins
 from ledger.scoring.replay import replay

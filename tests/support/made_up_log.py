@@ -9,7 +9,7 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ledger.ingest.sparkinfer_log import read_log
+from ledger.ingest.sparkinfer.log import read_log
 from ledger.schema import validate
 
 if TYPE_CHECKING:

@@ -21,8 +21,8 @@ from ledger.ingest.sides import (
     side_of_rows,
     sides_of_round,
 )
-from ledger.ingest.tandem_block_ab import read_block_ab
-from ledger.ingest.tandem_forced import TandemForced
+from ledger.ingest.tandem.block_ab import read_block_ab
+from ledger.ingest.tandem.forced import TandemForced
 from ledger.scoring.compare.answer import compare_pairs, compare_rows
 from ledger.scoring.compare.comparable import check_distinct, is_same_place
 from ledger.scoring.compare.forced import forced_rates, overall

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ledger.errors import MalformedError
-from ledger.ingest.tandem_checks import is_smoke_check, is_text_check, read_smoke_check, read_text_check
+from ledger.ingest.tandem.checks import is_smoke_check, is_text_check, read_smoke_check, read_text_check
 from ledger.scoring.compare.texts import SmokeCheck, TextCheck, judge_smoke, judge_texts
 from tests.support.outside import outside
 

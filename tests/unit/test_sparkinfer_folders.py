@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ledger.ingest.sparkinfer_faults import FAULTS
-from ledger.ingest.sparkinfer_log import read_log
-from ledger.ingest.sparkinfer_text import RoundText, read_text
+from ledger.ingest.sparkinfer.faults import FAULTS
+from ledger.ingest.sparkinfer.log import read_log
+from ledger.ingest.sparkinfer.text import RoundText, read_text
 from tests.support.made_up_log import COMMIT, EVERY, MAIN, Source, put, read_codes, take, write_log
 
 if TYPE_CHECKING:

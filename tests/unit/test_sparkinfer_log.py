@@ -12,8 +12,8 @@ import pytest
 
 from ledger.canonical import encode
 from ledger.errors import MalformedError
-from ledger.ingest.sparkinfer_faults import FAULTS
-from ledger.ingest.sparkinfer_log import read_log
+from ledger.ingest.sparkinfer.faults import FAULTS
+from ledger.ingest.sparkinfer.log import read_log
 from ledger.kinds import check_body
 from ledger.schema import validate, validate_slowly
 from tests.support.outside import outside

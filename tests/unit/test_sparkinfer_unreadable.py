@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ledger.errors import MalformedError
-from ledger.ingest.sparkinfer_log import read_log
+from ledger.ingest.sparkinfer.log import read_log
 from tests.support.made_up_log import Source, write_log
 
 if TYPE_CHECKING:
@@ -131,6 +131,6 @@ def test_a_folder_that_is_not_the_log(damage: Callable[[Path], object], code: st
 
 def test_a_file_too_large_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = write_log(tmp_path, Source().seal())
-    monkeypatch.setattr("ledger.ingest.sparkinfer_log.MAX_BYTES", 10)
+    monkeypatch.setattr("ledger.ingest.sparkinfer.log.MAX_BYTES", 10)
     with pytest.raises(MalformedError, match=r"E_SIZE.*ledger\.jsonl"):
         read_log(folder)

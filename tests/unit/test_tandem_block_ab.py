@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from ledger.errors import MalformedError
-from ledger.ingest.tandem_block_ab import TandemBlockAb, read_block_ab
-from ledger.ingest.tandem_block_checks import block_values
-from ledger.ingest.tandem_forced import TandemForced
+from ledger.ingest.tandem.block_ab import TandemBlockAb, read_block_ab
+from ledger.ingest.tandem.block_checks import block_values
+from ledger.ingest.tandem.forced import TandemForced
 from tests.support.tandem import block_ab, block_run, encode, forced, forced_row
 
 RUNS = block_ab()["runs"]

@@ -12,10 +12,10 @@ import pytest
 from ledger import canonical
 from ledger.errors import MalformedError
 from ledger.ingest.k3_baseline import K3Baseline
-from ledger.ingest.tandem_block_ab import TandemBlockAb
-from ledger.ingest.tandem_forced import TandemForced
-from ledger.ingest.tandem_record import TandemRecord
-from ledger.ingest.tandem_report import TandemReport
+from ledger.ingest.tandem.block_ab import TandemBlockAb
+from ledger.ingest.tandem.forced import TandemForced
+from ledger.ingest.tandem.record import TandemRecord
+from ledger.ingest.tandem.report import TandemReport
 from ledger.round import _check_rep
 from tests.support.tandem import asked, block_ab, encode, files_of, forced, named, record, report, seal
 

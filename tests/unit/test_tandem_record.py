@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ledger.errors import MalformedError
-from ledger.ingest.tandem_record import TandemRecord
+from ledger.ingest.tandem.record import TandemRecord
 from tests.support.outside import outside, outside_json
 from tests.support.tandem import asked, block, encode, named, record, request, seal, warm_up
 

@@ -15,7 +15,7 @@ from ledger.ingest.companions import Companion, attachment_name, read_whole
 from ledger.ingest.llama_bench import LlamaBench
 from ledger.ingest.options import RoundOptions
 from ledger.ingest.run import Run
-from ledger.ingest.tandem_report import TandemReport, read_report
+from ledger.ingest.tandem.report import TandemReport, read_report
 from tests.support.tandem import (
     asked,
     encode,

@@ -21,15 +21,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ledger.errors import MalformedError
-from ledger.ingest import tdx as module
-from ledger.ingest.tdx import COVERED, MAX_BYTES, NOT_COVERED, QE_SIGNER, ROOT_PEM, Quote, parse_quote, verify_tdx
+from ledger.ingest.sparkinfer import tdx as module
+from ledger.ingest.sparkinfer.tdx import (
+    COVERED,
+    MAX_BYTES,
+    NOT_COVERED,
+    QE_SIGNER,
+    ROOT_PEM,
+    Quote,
+    parse_quote,
+    verify_tdx,
+)
 from tests.property.strategies import MANY
 from tests.support.outside import outside
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ledger.ingest.tdx import TdxReport
+    from ledger.ingest.sparkinfer.tdx import TdxReport
 
 RECEIPTS = 51
 CHECKS = (

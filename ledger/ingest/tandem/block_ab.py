@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from ledger.errors import MalformedError
 from ledger.ingest.adapter import Row
 from ledger.ingest.plain_text import as_plain_text, flatten
-from ledger.ingest.tandem_block_checks import check_answer, check_runs, check_verdicts, first_difference
-from ledger.ingest.tandem_code import read_code
+from ledger.ingest.tandem.block_checks import check_answer, check_runs, check_verdicts, first_difference
+from ledger.ingest.tandem.code import read_code
 from ledger.ingest.values import as_decimal, as_label, as_object, as_text, look, read_json
 from ledger.metrics import NS_PER_MS
 

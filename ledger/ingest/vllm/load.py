@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 from ledger.errors import MalformedError
 from ledger.ingest.values import as_decimal, exponent_of, printed_number
-from ledger.ingest.vllm_fields import count_if_said, count_of, duration_of
-from ledger.ingest.vllm_figures import MEDIAN, Printed, compare, compare_statistics, statistic_of
-from ledger.ingest.vllm_requests import Request, has_details, read_requests
+from ledger.ingest.vllm.fields import count_if_said, count_of, duration_of
+from ledger.ingest.vllm.figures import MEDIAN, Printed, compare, compare_statistics, statistic_of
+from ledger.ingest.vllm.requests import Request, has_details, read_requests
 from ledger.metrics import NS_PER_MS, NS_PER_S
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def read_load(run: JsonObject, where: str) -> Load:
 
     Raises:
         MalformedError: ``E_ALL_FAILED`` when nothing came of it, ``E_WALL`` when a request took longer than the run,
-            or what `ledger.ingest.vllm_requests.read_requests` raises.
+            or what `ledger.ingest.vllm.requests.read_requests` raises.
     """
     completed, failed = count_of(run, "completed", where), count_if_said(run, "failed", where)
     written = count_of(run, "total_output_tokens", where)

@@ -9,14 +9,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ledger.errors import MalformedError
-from ledger.ingest import sparkinfer_figures, sparkinfer_seals, sparkinfer_series
-from ledger.ingest.sparkinfer_run import Fault
+from ledger.ingest.sparkinfer import figures, seals, series
+from ledger.ingest.sparkinfer.run import Fault
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ledger.ingest.sparkinfer_run import Run
-    from ledger.ingest.sparkinfer_series import Facts
+    from ledger.ingest.sparkinfer.run import Run
+    from ledger.ingest.sparkinfer.series import Facts
 
 FAULTS: dict[str, str] = {
     "K_APPENDED_LATE": "a later run stands before it in the ledger",
@@ -92,17 +92,17 @@ def find_faults(runs: Sequence[Run], order: Sequence[str] = ()) -> list[list[Fau
     """
     found: list[list[Fault]] = [_find_alone(run) for run in runs]
     facts = [fact for run in runs if (fact := _facts(run, found[run.position]))]
-    for compare in sparkinfer_series.DETECTORS:
+    for compare in series.DETECTORS:
         for position, fault in compare(facts):
             found[position].append(fault)
-    for position, fault in sparkinfer_series.find_order(facts, order):
+    for position, fault in series.find_order(facts, order):
         found[position].append(fault)
     return [sorted(faults, key=lambda fault: (fault.code, fault.where, fault.message)) for faults in found]
 
 
 def _find_alone(run: Run) -> list[Fault]:
     found: list[Fault] = []
-    for detect in (*sparkinfer_seals.DETECTORS, *sparkinfer_figures.DETECTORS):
+    for detect in (*seals.DETECTORS, *figures.DETECTORS):
         try:
             found.extend(detect(run))
         except MalformedError as err:
@@ -112,7 +112,7 @@ def _find_alone(run: Run) -> list[Fault]:
 
 def _facts(run: Run, found: list[Fault]) -> Facts | None:
     try:
-        return sparkinfer_series.read_facts(run)
+        return series.read_facts(run)
     except MalformedError as err:
         found.append(_unreadable("comparison with other runs", err))
         return None

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from ledger.canonical import JsonObject
 from ledger.errors import MalformedError
-from ledger.ingest.sparkinfer_run import LOG, read_commit, read_frontier, read_slot, read_value
+from ledger.ingest.sparkinfer.run import LOG, read_commit, read_frontier, read_slot, read_value
 from ledger.ingest.values import as_decimal, as_object, as_text, look, plain
 from ledger.strict import format_time
 
 if TYPE_CHECKING:
     from decimal import Decimal
 
-    from ledger.ingest.sparkinfer_run import Fault, Run
+    from ledger.ingest.sparkinfer.run import Fault, Run
 
 Attest: TypeAlias = Callable[[JsonObject, dt.datetime], list[JsonObject]]
 
@@ -51,7 +51,7 @@ def build_body(run: Run, faults: list[Fault], attest: Attest | None) -> JsonObje
     Args:
         run: the run.
         faults: what was found wrong with it.
-        attest: see `ledger.ingest.sparkinfer_log.read_log`.
+        attest: see `ledger.ingest.sparkinfer.log.read_log`.
 
     Raises:
         MalformedError: a value that a body cannot do without is missing or not of its form.

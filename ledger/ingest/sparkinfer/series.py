@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias
 
-from ledger.ingest.sparkinfer_run import Fault, read_commit, read_label, read_slot, read_value
+from ledger.ingest.sparkinfer.run import Fault, read_commit, read_label, read_slot, read_value
 from ledger.ingest.values import as_decimal, as_object, as_text, look
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from decimal import Decimal
 
-    from ledger.ingest.sparkinfer_run import Run
+    from ledger.ingest.sparkinfer.run import Run
 
 Found: TypeAlias = "Iterator[tuple[int, Fault]]"
 

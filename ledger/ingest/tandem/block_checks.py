@@ -9,13 +9,13 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from ledger.errors import MalformedError
-from ledger.ingest.tandem_statistics import check_statistics, summarise
+from ledger.ingest.tandem.statistics import check_statistics, summarise
 from ledger.ingest.values import as_object, printed_number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ledger.ingest.tandem_block_ab import BlockAb, BlockRun
+    from ledger.ingest.tandem.block_ab import BlockAb, BlockRun
 
 _POOLED = "pooled"
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from ledger.canonical import MAX_INT
 from ledger.errors import MalformedError
 from ledger.ingest.values import as_text
-from ledger.ingest.vllm_fields import as_count, bad_field, count_if_said, count_of, nanoseconds
+from ledger.ingest.vllm.fields import as_count, bad_field, count_if_said, count_of, nanoseconds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,7 +12,7 @@ from ledger.ingest.statistics import mean
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ledger.ingest.tandem_requests import Record
+    from ledger.ingest.tandem.requests import Record
 
 _PLACES = 6
 

@@ -1,4 +1,4 @@
-"""What a reader of a report of row runs must know beside its records: see `ledger.ingest.tandem_flags`."""
+"""What a reader of a report of row runs must know beside its records: see `ledger.ingest.tandem.flags`."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 
 from ledger.errors import MalformedError
 from ledger.ingest.statistics import nearest_rank
-from ledger.ingest.tandem_code import read_code
-from ledger.ingest.tandem_flags import apart, mean_prompt
+from ledger.ingest.tandem.code import read_code
+from ledger.ingest.tandem.flags import apart, mean_prompt
 from ledger.metrics import NS_PER_S
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ledger.canonical import JsonObject
-    from ledger.ingest.tandem_report import ReportRun
-    from ledger.ingest.tandem_requests import Record
+    from ledger.ingest.tandem.report import ReportRun
+    from ledger.ingest.tandem.requests import Record
 
 _KNOWN_STORES = ("off", "clean", "live")
 _LEARNING_STORE = "live-rw"
@@ -28,7 +28,7 @@ def tied_code(body: JsonObject, what: str) -> str | None:
     """Digest of the measured code; none when nothing ties it to the server that answered.
 
     Raises:
-        MalformedError: see `ledger.ingest.tandem_code.read_code`.
+        MalformedError: see `ledger.ingest.tandem.code.read_code`.
     """
     code = body.get("code_sha256")
     if code is None or not _own_server(body):

@@ -1,7 +1,7 @@
 """SGLang ``bench_serving``, JSON Lines: the tool appends a line for every run to one file.
 
 Without ``--output-details`` the totals of a run are its only raw sample: tokens of all requests, and the time that
-they took together. With it there is a record for each request (`ledger.ingest.sglang_details`). The context is the
+they took together. With it there is a record for each request (`ledger.ingest.sglang.details`). The context is the
 mean of the real prompts, never ``random_input_len``: with a range ratio of 0 that is the upper end of a range, and it
 is echoed for data sets that do not use it. ``request_rate`` of "all at once" is the bare word ``Infinity``.
 
@@ -19,7 +19,7 @@ from ledger.errors import MalformedError
 from ledger.ingest.adapter import Row
 from ledger.ingest.fields import Fields, as_printed, flatten, limited
 from ledger.ingest.printed import apart, find_mismatches, is_cold
-from ledger.ingest.sglang_details import DETAILS, read_details
+from ledger.ingest.sglang.details import DETAILS, read_details
 from ledger.ingest.values import printed_number, read_json_lenient
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from ledger.canonical import MAX_INT
 from ledger.errors import MalformedError
 from ledger.ingest.adapter import Row
 from ledger.ingest.values import read_json
-from ledger.ingest.vllm_fields import bad_field, nanoseconds, positive, reported_of, settings_of
-from ledger.ingest.vllm_figures import Printed, compare_statistics
+from ledger.ingest.vllm.fields import bad_field, nanoseconds, positive, reported_of, settings_of
+from ledger.ingest.vllm.figures import Printed, compare_statistics
 from ledger.metrics import NS_PER_S
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """Faults of one run: its figures, and what was recorded of how they were taken.
 
-The detectors are like those of `ledger.ingest.sparkinfer_seals`.
+The detectors are like those of `ledger.ingest.sparkinfer.seals`.
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ import datetime as dt
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from ledger.ingest.sparkinfer_run import Fault, named_context, read_frontier, read_kl, read_slot, read_value
+from ledger.ingest.sparkinfer.run import Fault, named_context, read_frontier, read_kl, read_slot, read_value
 from ledger.ingest.values import as_decimal, as_object, as_text, exponent_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ledger.ingest.sparkinfer_run import Run
+    from ledger.ingest.sparkinfer.run import Run
 
 _EMPTY = (
     ("K_BUILD_HASH_EMPTY", "attestation/code/build_hash"),

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ledger.canonical import JsonObject
-    from ledger.ingest.sparkinfer_text import RoundText
+    from ledger.ingest.sparkinfer.text import RoundText
 
 LOG = "sparkinfer-k3-log"
 PROJECT = "sparkinfer-k3"
@@ -34,7 +34,7 @@ class Fault:
     """Something in the source that does not hold.
 
     Attributes:
-        code: key of `ledger.ingest.sparkinfer_faults.FAULTS`.
+        code: key of `ledger.ingest.sparkinfer.faults.FAULTS`.
         message: what was expected and what was found.
         where: file and member; empty when the whole record is meant.
         record: run id of the other record concerned; empty when there is none.
@@ -89,7 +89,7 @@ class Run:
 
     @property
     def attested(self) -> JsonObject:
-        """The attested output; empty when it cannot be read, which `ledger.ingest.sparkinfer_seals` finds."""
+        """The attested output; empty when it cannot be read, which `ledger.ingest.sparkinfer.seals` finds."""
         try:
             return read_stdout(self)
         except MalformedError:

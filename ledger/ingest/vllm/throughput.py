@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 from ledger.errors import MalformedError
 from ledger.ingest.adapter import Row
 from ledger.ingest.values import as_decimal, read_json
-from ledger.ingest.vllm_fields import count_if_said, count_of, duration_of, reported_of, settings_of
-from ledger.ingest.vllm_figures import compare
+from ledger.ingest.vllm.fields import count_if_said, count_of, duration_of, reported_of, settings_of
+from ledger.ingest.vllm.figures import compare
 
 if TYPE_CHECKING:
     from ledger.canonical import JsonObject

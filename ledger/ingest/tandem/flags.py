@@ -7,13 +7,13 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from ledger.ingest.statistics import mean, median
-from ledger.ingest.tandem_printed import rank_differs
+from ledger.ingest.tandem.printed import rank_differs
 from ledger.ingest.values import printed_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from ledger.ingest.tandem_requests import Record, Request, Sample
+    from ledger.ingest.tandem.requests import Record, Request, Sample
 
 _SAME_CONTEXT = Fraction(2, 100)
 _SHORT = 128

@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from ledger.errors import MalformedError
-from ledger.ingest.tandem_identity import check_identity
+from ledger.ingest.tandem.identity import check_identity
 from ledger.ingest.values import as_decimal, as_object, as_text, look, read_json
 from ledger.metrics import NS_PER_MS, NS_PER_S
 

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING
 from ledger.errors import MalformedError
 from ledger.ingest.companions import Companion, missing
 from ledger.ingest.plain_text import as_plain_text, flatten
-from ledger.ingest.tandem_copies import refuse_copies, refuse_same_paths
-from ledger.ingest.tandem_flags import mean_prompt, prompt_notes, record_notes
-from ledger.ingest.tandem_log import RunLog, read_log
-from ledger.ingest.tandem_printed import check_printed
-from ledger.ingest.tandem_record import METRICS, record_rows
-from ledger.ingest.tandem_report_flags import report_notes, run_notes, tied_code
-from ledger.ingest.tandem_requests import Record, read_record
-from ledger.ingest.tandem_statistics import (
+from ledger.ingest.tandem.copies import refuse_copies, refuse_same_paths
+from ledger.ingest.tandem.flags import mean_prompt, prompt_notes, record_notes
+from ledger.ingest.tandem.log import RunLog, read_log
+from ledger.ingest.tandem.printed import check_printed
+from ledger.ingest.tandem.record import METRICS, record_rows
+from ledger.ingest.tandem.report_flags import report_notes, run_notes, tied_code
+from ledger.ingest.tandem.requests import Record, read_record
+from ledger.ingest.tandem.statistics import (
     check_accepted,
     check_curve,
     check_first_miss,
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from ledger.canonical import JsonObject
     from ledger.ingest.adapter import Row
-    from ledger.ingest.tandem_log import Rounds
+    from ledger.ingest.tandem.log import Rounds
 
 ROUND_METRICS = ("tokens_per_round", "ms_per_round")
 
@@ -132,7 +132,7 @@ def read_report(raw: bytes, files: Mapping[str, bytes], what: str) -> Report:
         what: its name, for errors.
 
     Raises:
-        MalformedError: what `ledger.ingest.tandem_requests.read_record` raises, ``E_COMPANION``, ``E_COPIED_SAMPLES``,
+        MalformedError: what `ledger.ingest.tandem.requests.read_record` raises, ``E_COMPANION``, ``E_COPIED_SAMPLES``,
             ``E_ITERATIONS`` or ``E_REPORTED_MISMATCH``.
     """
     body = _read_body(raw, what)

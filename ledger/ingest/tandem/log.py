@@ -17,7 +17,7 @@ from ledger.metrics import NS_PER_MS
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ledger.ingest.tandem_requests import Record, Request
+    from ledger.ingest.tandem.requests import Record, Request
 
 _NUMBER, _DECIMAL = r"\d{1,12}", r"\d{1,12}(?:\.\d{1,9})?"
 _LINE = re.compile(

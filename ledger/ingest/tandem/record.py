@@ -1,7 +1,7 @@
 """A runner's record, ``run.json``: one row of requests, one after the other, against one server.
 
-A row of the ledger is an iteration of the record; warm-ups are one of their own. See `ledger.ingest.tandem_requests`
-for what is read and what refused, `ledger.ingest.tandem_flags` for what is flagged.
+A row of the ledger is an iteration of the record; warm-ups are one of their own. See `ledger.ingest.tandem.requests`
+for what is read and what refused, `ledger.ingest.tandem.flags` for what is flagged.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from ledger.errors import MalformedError
 from ledger.ingest.adapter import Row
 from ledger.ingest.plain_text import as_time, flatten
-from ledger.ingest.tandem_flags import mean_prompt, prompt_notes, record_notes
-from ledger.ingest.tandem_printed import check_printed
-from ledger.ingest.tandem_requests import Record, Request, Sample, read_record
+from ledger.ingest.tandem.flags import mean_prompt, prompt_notes, record_notes
+from ledger.ingest.tandem.printed import check_printed
+from ledger.ingest.tandem.requests import Record, Request, Sample, read_record
 from ledger.ingest.values import as_label, as_object, as_text, printed_number
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
 """Faults of one run: chain, id, seal, members, and whether every copy of a figure or a verdict is the same.
 
 Each detector takes a run and gives its faults. One that cannot read what it needs raises `MalformedError`, and
-`ledger.ingest.sparkinfer_faults` makes a fault of that.
+`ledger.ingest.sparkinfer.faults` makes a fault of that.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from ledger.canonical import NumberText
 from ledger.errors import MalformedError
-from ledger.ingest.sparkinfer_run import Fault, read_commit, read_kl, read_stdout, read_value
+from ledger.ingest.sparkinfer.run import Fault, read_commit, read_kl, read_stdout, read_value
 from ledger.ingest.values import as_decimal, as_text, look
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ledger.canonical import JsonObject
-    from ledger.ingest.sparkinfer_run import Run
+    from ledger.ingest.sparkinfer.run import Run
 
 _KNOWN_FILES = {"receipt.json", "result.json", "eval.log", "attestation.json"}
 # The publisher adds these to the result after its digest was taken.

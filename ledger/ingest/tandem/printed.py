@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ledger.canonical import JsonObject
-    from ledger.ingest.tandem_requests import Iteration, Record
+    from ledger.ingest.tandem.requests import Iteration, Record
 
 _RATES = "decode_tok_s_per_request"
 _PERCENTS = (50, 90, 95, 99)

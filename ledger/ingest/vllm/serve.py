@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING
 from ledger.canonical import parse_json
 from ledger.errors import MalformedError
 from ledger.ingest.adapter import Row
-from ledger.ingest.vllm_fields import bad_field, check_texts, reported_of, settings_of
-from ledger.ingest.vllm_load import metrics_of, notes_of, read_load, records_of
-from ledger.ingest.vllm_requests import LISTS
+from ledger.ingest.vllm.fields import bad_field, check_texts, reported_of, settings_of
+from ledger.ingest.vllm.load import metrics_of, notes_of, read_load, records_of
+from ledger.ingest.vllm.requests import LISTS
 from ledger.metrics import NS_PER_S
 
 if TYPE_CHECKING:

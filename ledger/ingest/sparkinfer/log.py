@@ -11,7 +11,7 @@
     rounds/<commit>/eval.log           sessions that ended without a run; not read
 
 Bytes that are not strict JSON end the import with an error that names the file. What can be read and does not hold is
-a fault of its run (`ledger.ingest.sparkinfer_faults`).
+a fault of its run (`ledger.ingest.sparkinfer.faults`).
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from typing import TYPE_CHECKING, Any
 
 from ledger.canonical import MAX_BYTES
 from ledger.errors import MalformedError
-from ledger.ingest.sparkinfer_body import build_body
-from ledger.ingest.sparkinfer_faults import find_faults
-from ledger.ingest.sparkinfer_run import Run, SourceFile
-from ledger.ingest.sparkinfer_text import RoundText, read_text
+from ledger.ingest.sparkinfer.body import build_body
+from ledger.ingest.sparkinfer.faults import find_faults
+from ledger.ingest.sparkinfer.run import Run, SourceFile
+from ledger.ingest.sparkinfer.text import RoundText, read_text
 from ledger.ingest.values import as_object, as_text, look, read_json
 from ledger.schema import validate
 from ledger.store.disk import storage_errors
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ledger.canonical import JsonObject
-    from ledger.ingest.sparkinfer_body import Attest
+    from ledger.ingest.sparkinfer.body import Attest
 
 _RUN_ID = re.compile(r"[0-9a-f]{32}", re.ASCII)
 _FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", re.ASCII)

@@ -14,7 +14,7 @@ from ledger.errors import MalformedError
 from ledger.ingest.adapter import Row
 from ledger.ingest.plain_text import as_plain_text, flatten
 from ledger.ingest.statistics import mean, median
-from ledger.ingest.tandem_statistics import check_statistics
+from ledger.ingest.tandem.statistics import check_statistics
 from ledger.ingest.values import as_decimal, as_label, as_object, look, read_json
 from ledger.metrics import NS_PER_MS
 

@@ -19,8 +19,8 @@ from ledger.metrics import NS_PER_MS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from ledger.ingest.tandem_log import Rounds
-    from ledger.ingest.tandem_requests import Iteration
+    from ledger.ingest.tandem.log import Rounds
+    from ledger.ingest.tandem.requests import Iteration
 
 HIGHER = ("mean", "p50", "p90", "max", "tok_blk")
 """Statistics of which more is better; of the others, less is."""

@@ -1,0 +1,1 @@
+"""The public log of sparkinfer: its receipts, runs, hardware quotes, and what can be wrong with them."""

@@ -1,0 +1,1 @@
+"""Outputs of vLLM's benchmarks: ``bench serve``, ``bench latency`` and ``bench throughput``."""
