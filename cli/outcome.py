@@ -18,6 +18,7 @@ from ledger.errors import MalformedError, PolicyError, RefusedError
 from ledger.examine import Claim, examine
 from ledger.loading import find_figure, read_again, read_state
 from ledger.receipt import decode_receipt
+from ledger.round import says_the_same
 from ledger.sealed import Sealed
 from ledger.statement import SignedStatement, export_envelope, import_envelope
 from ledger.store.disk import storage_errors
@@ -90,13 +91,14 @@ def _refuse_sealed(ledger: Ledger, state: State, draft: Draft) -> None:
     index = find_figure(state, draft.kind, draft.body)
     if index is not None:
         receipt = decode_receipt(read_again(ledger.store, state, index))
-        if receipt.statement.body == draft.body:
+        if says_the_same(receipt.statement.body, draft.body):
             raise RefusedError("E_SEALED", f"this round is sealed already, as receipt {index}")
 
 
 def _says(signed: SignedStatement, draft: Draft) -> bool:
     statement = signed.statement
-    return statement.kind == draft.kind and statement.predicate.get(draft.kind) == draft.body
+    body = statement.predicate.get(draft.kind)
+    return statement.kind == draft.kind and isinstance(body, dict) and says_the_same(body, draft.body)
 
 
 def _note_waiting(state: State, ledger: Ledger) -> list[SignedStatement]:

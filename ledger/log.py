@@ -36,6 +36,7 @@ from ledger.loading import find_figure, load_state, open_state, read_again
 from ledger.note import NoteKey
 from ledger.receipt import Receipt, Seal, decode_receipt_bytes, encode_receipt, file_digest
 from ledger.remembered import check_remembered
+from ledger.round import says_the_same
 from ledger.sealed import Sealed, Taken
 from ledger.statement import Basis, SignedStatement
 from ledger.strict import format_time
@@ -197,7 +198,7 @@ class Log:
             return None
         receipt, _ = decode_receipt_bytes(self._raw_at(index, group))
         found = {signature.keyid for signature in receipt.signed.signatures}
-        same = receipt.statement.body == body and found == signers
+        same = isinstance(body, dict) and says_the_same(receipt.statement.body, body) and found == signers
         return self._sealed_at(index, group) if same else None  # else `State.admit` says what is wrong
 
     def _sealed_at(self, index: int, group: list[Taken]) -> Sealed:

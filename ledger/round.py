@@ -35,6 +35,19 @@ def round_subject(body: JsonObject) -> tuple[str, str]:
     return arm["role"], arm["code_sha256"]
 
 
+def says_the_same(one: JsonObject, other: JsonObject) -> bool:
+    """Whether two bodies are one figure: equal but for the load of the node, which is of the moment of asking."""
+    return without_load(one) == without_load(other)
+
+
+def without_load(body: JsonObject) -> JsonObject:
+    """A body without the load of the node."""
+    environment = body.get("environment")
+    if not isinstance(environment, dict) or "load" not in environment:
+        return body
+    return body | {"environment": {name: value for name, value in environment.items() if name != "load"}}
+
+
 def check_round(body: JsonObject) -> None:
     """Check a round that satisfies the schema ``round-input``.
 

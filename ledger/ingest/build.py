@@ -19,6 +19,7 @@ from ledger.ingest.companions import attachment_name
 from ledger.ingest.faults import Fault, read_note
 from ledger.ingest.options import RoundOptions, read_slot, require_given, settle_starts
 from ledger.ingest.parity import add_parity
+from ledger.round import without_load
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -83,8 +84,8 @@ def build_round(runs: Sequence[Run], options: RoundOptions) -> BuiltRound:
     }
     body.update(options.extra)
     of_parity = add_parity(body, options.parity)
-    digest = hashlib.sha256(canonical.encode(body)).hexdigest()
-    # The faults stay out of the digest: a later version that sees more in a file must not make another round of it.
+    digest = hashlib.sha256(canonical.encode(without_load(body))).hexdigest()
+    # Faults and load stay out of the digest: who looks again later, and sees more, must not make another round of it.
     body["id"] = options.round_id or f"{options.tool}-{digest[:24]}"
     faults = _faults(runs) + [read_note(note, where) for where, note in of_parity]
     if faults:

@@ -253,6 +253,17 @@ def test_the_facts_of_this_node_are_taken_when_asked_for_and_given_ones_come_fir
     assert body["environment"] == FACTS | {"gpu": "H200", "kernel": "5"}
 
 
+def test_the_load_of_the_moment_makes_no_other_round(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = serving(desk.root)
+    for load, existed in (("0.10", False), ("9.90", True)):
+        monkeypatch.setattr("cli.tool_files.collect_facts", lambda load=load: FACTS | {"load": load})
+        words = ("append", path, *GIVEN, "--node", "--key", desk.key("scorer"), "--json")
+        (receipt,) = desk.run(*words).document("append")["receipts"]
+        assert (receipt["index"], receipt["existed"]) == (3, existed)
+    body = json.loads(desk.receipt(3).read_bytes())["statement"]["predicate"]["round"]
+    assert body["environment"]["load"] == "0.10"
+
+
 @pytest.mark.usefixtures("_facts")
 def test_a_file_of_another_processor_was_not_measured_on_this_node(desk: Desk) -> None:
     found = plan(desk.root, *tool_words(*PAIR), "--node", status=REFUSED)

@@ -30,6 +30,7 @@ _VARYING = (
     (re.compile(r"AAAAC3NzaC1lZDI1NTE5[A-Za-z0-9+/=]+"), "BLOB"),
     (re.compile(r"SHA256:[A-Za-z0-9+/]{43}"), "KEYID"),
     (re.compile(r"\b[0-9a-f]{64}\b"), "DIGEST"),
+    (re.compile(r"\b[0-9a-f]{24}\b"), "ROUND"),
     (re.compile(r"\b[0-9a-f]{12}\b"), "SHORT"),
     (re.compile(r"\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ"), "TIME"),
 )
