@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-_JSON_STARTS = frozenset(b'{}[]",')
+_JSON_STARTS = frozenset(b'{}[]", \t')
 
 
 def skip_log_lines(raw: bytes) -> tuple[bytes, str]:
     """The file without its lines of a log, and a note that says how many these are; empty when there is none.
 
-    Only lines of JSON begin with a bracket, a brace, a quote, a comma or white space. What is left must still be read
-    whole by the adapter: a line of a log that looks like JSON is refused there.
+    Of JSON Lines (a line holds a whole object) only lines that begin an object are kept; of one document over many
+    lines, those that can be lines of JSON: they begin with a bracket, a brace, a quote, a comma or white space. What is
+    left must still be read whole by the adapter: a line of a log that looks like JSON is refused there.
     """
     lines = raw.split(b"\n")
-    kept = [line for line in lines if not line.strip() or line[0] in _JSON_STARTS or line[:1].isspace()]
+    whole = any(line[:1] == b"{" and line.rstrip()[-1:] == b"}" for line in lines)
+    kept = [line for line in lines if not line.strip() or (line[:1] == b"{" if whole else line[0] in _JSON_STARTS)]
     skipped = len(lines) - len(kept)
     note = f"F_SKIPPED_LINES: {skipped} lines of a log were read past, as asked for" if skipped else ""
     return b"\n".join(kept), note

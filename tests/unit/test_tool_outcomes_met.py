@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ledger.errors import MalformedError, RefusedError
-from ledger.ingest import recognise
+from ledger.ingest import ADAPTERS, recognise
 from ledger.ingest.build import build_round
-from ledger.ingest.companions import read_whole
+from ledger.ingest.checks import examine_round
+from ledger.ingest.companions import attachment_name, read_whole
 from ledger.ingest.k3_baseline import Given, read_baseline
+from ledger.ingest.lines import skip_log_lines
 from ledger.ingest.options import RoundOptions
 from ledger.ingest.run import Run
 from ledger.kinds import check_body
@@ -39,6 +41,8 @@ IMPORTED = [item for item in OUTCOMES if item.kind == "imported"]
 CASES = [item for item in OUTCOMES if item.format in ADAPTER_OF and item.kind == "round"]
 SEALED = [item for item in CASES if item.outcome in {"seal", "flag"}]
 REFUSED = [item for item in OUTCOMES if item.outcome == "refuse" and item.format in {*ADAPTER_OF, "other"}]
+PARITY = [item for item in OUTCOMES if item.kind == "parity"]  # tests/unit/test_perplexity.py
+ASIDE = [item for item in OUTCOMES if item.outcome == "aside"]
 DIGEST = "0" * 64
 NOT_SAID = "gen_tokens"
 
@@ -92,13 +96,12 @@ def build(item: Outcome, rows: Sequence[Row], fact: Fact) -> tuple[JsonObject, l
         **given,
     )
     companions = read_all(item).companions if said else {}
-    run = Run(role="main", name=PurePath(item.path).name, raw=raw_of(item), rows=rows, companions=companions)
+    name = attachment_name(PurePath(item.path).name)
+    run = Run(role="main", name=name, raw=raw_of(item), rows=rows, companions=companions)
     built = build_round([run], options)
-    name = PurePath(item.path).name.replace("=", "-")  # a sweep writes run=0.json, which is no name in a receipt
-    built = build_round([Run(role="main", name=name, raw=raw_of(item), rows=rows)], options)
     validate("round-input", built.body)
     check_body("round", built.body)
-    return built.body, built.notes
+    return built.body, [*built.notes, *examine_round(built.body, built.notes)]
 
 
 def in_table(fact: RoundFact) -> tuple[str, int, list[int], str]:
@@ -118,10 +121,31 @@ def test_a_file_that_cannot_be_sealed_is_refused_with_its_code(item: Outcome) ->
     assert item.path in str(caught.value)
 
 
+def test_every_file_of_the_table_is_held_against_it() -> None:
+    held = {item.path for item in (*SEALED, *REFUSED, *IMPORTED, *PARITY, *ASIDE)}
+    assert [item.path for item in OUTCOMES if item.path not in held] == []
+    assert len(OUTCOMES) >= 99
+
+
+@pytest.mark.parametrize("item", ASIDE, ids=ids(ASIDE))
+def test_a_file_that_stands_beside_others_is_taken_for_no_tools(item: Outcome) -> None:
+    with pytest.raises(MalformedError) as caught:
+        recognise(raw_of(item), item.path)
+    assert caught.value.code == "E_FORMAT"
+
+
+@pytest.mark.parametrize("item", [item for item in REFUSED if item.unless], ids=lambda item: item.path)
+def test_a_file_that_is_refused_unless_asked_for_has_then_the_facts_of_the_table(item: Outcome) -> None:
+    kept, note = skip_log_lines(raw_of(item))
+    reading = read_whole(ADAPTERS[ADAPTER_OF[item.format]], kept, item.path, lambda _: None).noting(note)
+    assert {note.partition(":")[0] for row in reading.rows for note in row.notes} == set(item.then)
+    for fact in item.facts:
+        body, _ = build(item, [row for row in reading.rows if row.number in fact.rows], fact)
+        assert wanted(fact) in [in_table(each) for each in round_facts(body)]
+
+
 @pytest.mark.parametrize("item", SEALED, ids=ids(SEALED))
 def test_a_file_has_the_flags_of_the_table_and_no_other(item: Outcome) -> None:
-    if item.unless:
-        pytest.skip("refused unless asked for")
     flags = {note.partition(":")[0] for row in read(item) for note in row.notes}
     assert flags - {"F_REPORTED_MISMATCH"} == set(item.codes)
     assert ("F_REPORTED_MISMATCH" in flags) == bool(item.disagrees)
