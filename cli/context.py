@@ -191,6 +191,10 @@ def load_private_key(path: Path, *variables: str) -> PrivateKey:
         MalformedError: ``E_KEY``.
     """
     raw = read_file(path, _KEY_FILE_LIMIT)
+    if raw.startswith(b"ssh-"):
+        raise MalformedError(
+            "E_KEY", "this is the public key; give the private one, the file without .pub", where=str(path)
+        )
     mode = stat.S_IMODE(path.stat().st_mode)
     if mode & 0o077:
         raise PolicyError(

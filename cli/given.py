@@ -9,10 +9,11 @@ from pathlib import Path
 
 from ledger.canonical import JsonObject
 from ledger.errors import MalformedError, RefusedError
-from ledger.ingest.code import FOLDERS, tree_digest
+from ledger.ingest.code import code_folders, tree_digest
 from ledger.ingest.options import SLOT_AXES
 from ledger.strict import parse_digest
 
+_EXTRA = "extra."
 _COUNT = re.compile("0|[1-9][0-9]{0,15}", re.ASCII)
 
 
@@ -62,8 +63,10 @@ def read_rows(texts: Sequence[str], roles: Collection[str]) -> dict[str, set[int
     return found
 
 
-def read_facts(texts: Sequence[str], option: str, counts: Collection[str]) -> JsonObject:
-    """Values by name; those of `counts` as numbers where they are numbers.
+def read_facts(
+    texts: Sequence[str], option: str, known: Collection[str], counts: Collection[str], *, extra: bool = False
+) -> JsonObject:
+    """Values by name; those of `counts` as numbers where they are numbers. With `extra`, ``extra.NAME`` is anything.
 
     Raises:
         RefusedError: ``E_OPTION``.
@@ -71,7 +74,16 @@ def read_facts(texts: Sequence[str], option: str, counts: Collection[str]) -> Js
     pairs = [split_pair(text, option, "NAME=VALUE") for text in texts]
     if len(dict(pairs)) != len(pairs):
         raise RefusedError("E_OPTION", "one name is given twice", where=option)
-    return {name: int(value) if name in counts and _COUNT.fullmatch(value) else value for name, value in pairs}
+    facts: JsonObject = {}
+    for name, value in pairs:
+        if name not in known and not (extra and name.startswith(_EXTRA)):
+            more = f", or {_EXTRA}NAME for anything else" if extra else ""
+            raise RefusedError("E_OPTION", f"there is no {name!r}; known: {', '.join(known)}{more}", where=option)
+        if name in known:
+            facts[name] = int(value) if name in counts and _COUNT.fullmatch(value) else value
+        else:
+            facts.setdefault("extra", {})[name.removeprefix(_EXTRA)] = value
+    return facts
 
 
 def read_counts(texts: Sequence[str], option: str) -> dict[str, int]:
@@ -122,15 +134,21 @@ def read_axes(texts: Sequence[str]) -> Mapping[str, str]:
 
 
 def digest_of(value: str, option: str) -> str:
-    """A SHA-256 that is given as such, or as the path of the file to hash; empty stays empty.
+    """A SHA-256 that is given as such, or as the path of the file, or folder of files, to hash; empty stays empty.
 
     Raises:
-        RefusedError: ``E_DIGEST_OR_PATH``.
+        RefusedError: ``E_DIGEST_OR_PATH``, also for an empty file; for a folder what `tree_digest` raises.
     """
     if not value:
         return ""
     path = Path(value)
+    if path.is_dir():
+        return tree_digest(path, ["."])
     if path.is_file():
+        if not path.stat().st_size:
+            raise RefusedError(
+                "E_DIGEST_OR_PATH", f"{value} is empty: its digest would be that of nothing", where=option
+            )
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     try:
@@ -142,14 +160,17 @@ def digest_of(value: str, option: str) -> str:
 
 
 def code_digest(value: str, option: str) -> str:
-    """The digest of measured code: as `digest_of`, or of the folders of a tree, ``DIR`` or ``DIR:SUB,SUB``.
+    """The digest of measured code: as `digest_of`, or of folders of a tree, ``DIR:SUB,SUB``; ``DIR:.`` is all of it.
+
+    A bare ``DIR`` is only taken where it has all folders of the usual definition (`ledger.ingest.code.FOLDERS`): else
+    nobody could tell which part of it was meant.
 
     Raises:
-        RefusedError: ``E_DIGEST_OR_PATH``, or what `ledger.ingest.code.tree_digest` raises.
+        RefusedError: ``E_CODE_FOLDERS``, ``E_DIGEST_OR_PATH``, or what `ledger.ingest.code.tree_digest` raises.
     """
-    if Path(value).is_dir():
-        return tree_digest(Path(value), FOLDERS)
     root, colon, names = value.rpartition(":")
     if colon and Path(root).is_dir():
-        return tree_digest(Path(root), [name for name in names.split(",") if name])
+        return tree_digest(Path(root), code_folders(Path(root), names.split(",")))
+    if Path(value).is_dir():
+        return tree_digest(Path(value), code_folders(Path(value)))
     return digest_of(value, option)

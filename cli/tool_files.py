@@ -23,7 +23,14 @@ from ledger.ingest.run import Run
 EXTRA_MEMBERS = ("parity", "shortcuts", "overrides", "protocol")
 
 _COUNTS = ("gpus", "cores", "memory_bytes")
+FACTS = (
+    *("cpu", "gpu", "gpus", "cores", "memory_bytes", "driver", "kernel", "os", "runtime", "container", "backends"),
+    *("governor", "clocks", "load"),
+)
+"""Facts of a node, as the schema of a round has them."""
 _WORKLOAD_COUNTS = ("depth", "prompt_tokens", "gen_tokens", "batch", "concurrency", "seed")
+WORKLOAD = (*_WORKLOAD_COUNTS, "dataset")
+"""Members of a workload, as the schema of a round has them."""
 
 
 class ToolFile(NamedTuple):
@@ -128,7 +135,7 @@ def round_options(read: ToolRuns, options: ToolOptions, config: Config) -> Round
         weights=digest_of(options.weights or config.round.get("weights", ""), "--weights"),
         harness=digest_of(options.harness or config.round.get("harness", ""), "--harness"),
         environment=_environment(read.runs, options),
-        workload=read_facts(options.workload, "--workload", _WORKLOAD_COUNTS),
+        workload=read_facts(options.workload, "--workload", WORKLOAD, _WORKLOAD_COUNTS),
         started_at=read_starts(options.started_at, read.roles),
         zone=options.zone,
         round_id=options.round_id,
@@ -144,7 +151,7 @@ def _environment(runs: Sequence[Run], options: ToolOptions) -> JsonObject:
     What the tool says itself is its own; but for the processor, whose names must agree: a file with another one was
     measured elsewhere.
     """
-    given = read_facts(options.environment, "--environment", _COUNTS)
+    given = read_facts(options.environment, "--environment", FACTS, _COUNTS, extra=True)
     if not options.node:
         return given
     said = {name for run in runs for row in run.rows for name in row.environment} - {"cpu"}

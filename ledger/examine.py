@@ -134,7 +134,9 @@ def _check_signatures(signed: SignedStatement, keys: Mapping[str, PublicKey]) ->
         key = keys.get(item.keyid)
         if key is None:
             raise RefusedError(
-                "E_KEY_UNKNOWN", f"{item.keyid} never had a role in this ledger", where=f"/signatures/{at}"
+                "E_KEY_UNKNOWN",
+                f"{item.keyid} never had a role in this ledger; a maintainer grants one with rungbook grant",
+                where=f"/signatures/{at}",
             )
         verify_signature(signed.statement, item, key)
 

@@ -130,7 +130,11 @@ class Trust:
     def _refusal(self, keyid: str, role: str, node: str = "") -> RefusedError:
         if node and keyid in self.scorers:
             nodes = ", ".join(sorted(self.scorers[keyid]))
-            return RefusedError("E_NODE", f"{keyid} is a scorer of {nodes}, not of {node}", where="/signatures")
+            return RefusedError(
+                "E_NODE",
+                f"{keyid} is a scorer of {nodes}, not of {node}; a maintainer grants a node with rungbook grant",
+                where="/signatures",
+            )
         roles = self.roles_of(keyid)
         if not roles and keyid in self.known and keyid not in self.root.keys:
             return RefusedError("E_KEY_REVOKED", f"{keyid} has no role any more", where="/signatures")

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FOLDERS = ("engine", "server", "tools", "ops")
+_LEFT_OUT = ("__pycache__", ".git")
 _BLOCK = 1 << 20
 
 
@@ -47,13 +48,31 @@ def tree_digest(root: Path, folders: Sequence[str] = FOLDERS) -> str:
     return total.hexdigest()
 
 
+def code_folders(root: Path, names: Sequence[str] | None = None) -> Sequence[str]:
+    """The folders of a tree that are its code: those that are named, or all of `FOLDERS` where the tree has them all.
+
+    Raises:
+        RefusedError: ``E_CODE_FOLDERS``: one is not there, or none is named and nobody could tell which part was meant.
+    """
+    absent = [name for name in names or FOLDERS if not name or not (root / name).is_dir()]
+    if not absent:
+        return names or FOLDERS
+    if names:
+        raise RefusedError("E_CODE_FOLDERS", f"there is no folder {', '.join(absent)!r}", where=str(root))
+    raise RefusedError(
+        "E_CODE_FOLDERS",
+        f"which folders are the code? Give {root}:src,include, or {root}:. for all of it",
+        where=str(root),
+    )
+
+
 def _files(folder: Path) -> Iterator[Path]:
     if folder.is_symlink():
         raise _refused(folder)
     if not folder.is_dir():
         return
     for path in sorted(folder.iterdir()):
-        if path.name == "__pycache__" or path.suffix == ".pyc":
+        if path.name in _LEFT_OUT or path.suffix == ".pyc":
             continue
         if path.is_symlink() or not (path.is_dir() or path.is_file()):
             raise _refused(path)

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 REFUSED = (
     ("E_UTF8", "the file is not UTF-8", "export it again as text"),
-    ("E_JSON", "not JSON, or cut in the middle, or with lines of a log in it", "keep standard error out of the file"),
+    (
+        "E_JSON",
+        "not JSON, or cut in the middle, or with lines of a log in it",
+        "keep standard error out, or --skip-log-lines",
+    ),
     ("E_DUPLICATE_KEY", "one name stands twice in a JSON object", "find out which of the two the writer meant"),
     ("E_NONFINITE", "NaN or Infinity, which are not JSON and no measurement", "find the division by zero behind it"),
     ("E_FRACTION", "a fraction where only whole numbers are exact", "write nanoseconds, or the decimal as text"),
@@ -15,12 +19,16 @@ REFUSED = (
     ("E_FORMAT", "not a result of the tool", "give the file that the tool wrote, and its name to --from"),
     ("E_TOOL", "there is no adapter of this name", "take one of those that the message lists"),
     ("E_FIELD", "a value is missing, or of another kind than the tool writes", "give the tool's untouched output"),
-    ("E_COLUMN_COUNT", "a row has another number of values than the header has names", "do not read it by name"),
+    (
+        "E_COLUMN_COUNT",
+        "a row has another number of values than the header has names",
+        "have the tool write JSON: read by name, one column would be another",
+    ),
     ("E_NO_SAMPLES", "statistics without the samples that they were made of", "run the tool with its raw output on"),
     ("E_EMPTY_RESULTS", "there is a place for results, and none is in it", "look at the tool's own log"),
     ("E_TRUNCATED", "well formed as far as it goes, and the end is missing", "run it again; status 0 says nothing"),
     ("E_PARITY_RANGE", "parity that cannot be, or is printed twice", "give the untouched text of one run"),
-    ("E_ALL_FAILED", "no request succeeded", "seal an incident, not a round"),
+    ("E_ALL_FAILED", "no request succeeded", "nothing: find out why and run it again"),
     ("E_SAMPLE", "a sample is not a duration", "give the tool's untouched output"),
     ("E_WORKLOAD", "nothing was asked for: no prompt and no generation", "measure something"),
     ("E_REPORTED_MISMATCH", "a printed figure is not that of the samples", "find out which of the two was changed"),
@@ -69,12 +77,21 @@ REFUSED = (
     ("E_DIRTY", "the tool says that it measured code that no commit holds", "commit, then measure again"),
     ("E_EXIT_NONZERO", "a command failed, or was killed, while it was timed", "make it succeed: dying is not speed"),
     ("E_UNIT", "a unit of time that is none of ns, us, ms and s", "give the tool's untouched output"),
+    (
+        "E_CODE_FOLDERS",
+        "which folders of a tree are the code is not said",
+        "--code main=DIR:src, or DIR:. for all of it",
+    ),
 )
 """What is refused."""
 
 FLAGGED = (
     ("F_N1", "one sample, of which no deviation is known", "repeat it: one repetition is not a measurement"),
-    ("F_REPORTED_MISMATCH", "a printed figure is not that of the samples", "ours is recomputed; ask its authors"),
+    (
+        "F_REPORTED_MISMATCH",
+        "a printed figure is not that of the samples",
+        "none: ours is of the samples, the printed one is kept",
+    ),
     ("F_ROWS_LEFT", "rows of a file were left out, as asked for", "the attached file holds them all the same"),
     ("F_ORDER_TIME", "files are given in another order than they ran in", "give them in the order of time"),
     ("F_PREFIX_CACHE", "a cache supplied tokens of prompts", "turn it off, or keep the slot apart"),

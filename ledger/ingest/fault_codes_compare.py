@@ -12,7 +12,7 @@ COMPARE_REFUSED = (
     ("E_TOO_FEW_RUNS", "fewer than three runs a side have no spread that says anything", "measure more, in turn"),
     ("E_REFERENCE", "one workload was forced to several texts", "make both from one reference text"),
     ("E_NOISE", "not a session of noise, or a side that does not say its slot", "give runs of one build in turn"),
-    ("E_CODE_EMPTY", "no code below the folders that are hashed", "give the folder that holds them"),
+    ("E_CODE_EMPTY", "no code below the folders that are hashed", "name the folders that hold it: --code main=DIR:src"),
     ("E_CODE_LINK", "a link or another irregular file among the code", "put the file itself there"),
     ("E_CODE_NAME", "a name among the code that is not UTF-8", "rename the file"),
 )

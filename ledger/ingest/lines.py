@@ -6,7 +6,7 @@ _JSON_STARTS = frozenset(b'{}[]", \t')
 
 
 def skip_log_lines(raw: bytes) -> tuple[bytes, str]:
-    """The file without its lines of a log, and a note that says how many these are; empty when there is none.
+    """The file with its lines of a log made empty, and a note of how many these are; an empty one when there is none.
 
     Of JSON Lines (a line holds a whole object) only lines that begin an object are kept; of one document over many
     lines, those that can be lines of JSON: they begin with a bracket, a brace, a quote, a comma or white space. What is
@@ -14,7 +14,11 @@ def skip_log_lines(raw: bytes) -> tuple[bytes, str]:
     """
     lines = raw.split(b"\n")
     whole = any(line[:1] == b"{" and line.rstrip()[-1:] == b"}" for line in lines)
-    kept = [line for line in lines if not line.strip() or (line[:1] == b"{" if whole else line[0] in _JSON_STARTS)]
-    skipped = len(lines) - len(kept)
+    kept = [line if not line.strip() or _may_be_json(line, whole=whole) else b"" for line in lines]
+    skipped = sum(one != other for one, other in zip(lines, kept, strict=True))
     note = f"F_SKIPPED_LINES: {skipped} lines of a log were read past, as asked for" if skipped else ""
     return b"\n".join(kept), note
+
+
+def _may_be_json(line: bytes, *, whole: bool) -> bool:
+    return line[:1] == b"{" if whole else line[0] in _JSON_STARTS

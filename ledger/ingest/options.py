@@ -10,9 +10,9 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ledger.errors import MalformedError, RefusedError
+from ledger.errors import RefusedError
 from ledger.metrics import METRICS
-from ledger.strict import format_time, parse_time
+from ledger.strict import format_time
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -99,7 +99,11 @@ def find_missing(runs: Sequence[Run], options: RoundOptions) -> list[str]:
     ]
     missing += ["--weights …"] if not options.weights else []
     missing += ["--harness …"] if not options.harness else []
-    missing += ["--environment gpu=…"] if not options.environment and not any(row.environment for row in rows) else []
+    missing += (
+        ["--environment gpu=… (or --node, on the machine that measured)"]
+        if not options.environment and not any(row.environment for row in rows)
+        else []
+    )
     missing += ["--workload gen_tokens=…"] if not options.workload and any(row.workload is None for row in rows) else []
     silent = [run.role for run in runs if not all(row.started_at for row in run.rows)]
     missing += [f"--started-at {role}=…" for role in dict.fromkeys(silent) if not options.started_at.get(role)]
@@ -136,12 +140,12 @@ def settle_starts(runs: Sequence[Run], options: RoundOptions) -> list[Run]:
     """
     offset = _read_zone(options.zone) if options.zone else dt.timedelta(0)
     settled = []
-    for role in {run.role for run in runs}:
+    for role in dict.fromkeys(run.role for run in runs):
         given, own = options.started_at.get(role, ()), [run for run in runs if run.role == role]
         if given and len(given) != len(own):
             raise RefusedError(
                 "E_STARTED_AT",
-                f"the arm {role} has {len(own)} runs and {len(given)} given starts; give one each, in their order",
+                f"the arm {role} has {len(own)} file(s) and {len(given)} given starts; give one per file, in order",
                 where="--started-at",
             )
         for at, run in enumerate(own):
@@ -152,9 +156,9 @@ def settle_starts(runs: Sequence[Run], options: RoundOptions) -> list[Run]:
 
 def _settle_start(said: str, given: str, offset: dt.timedelta) -> str:
     if given:
-        _check_time(given)
+        given = _read_time(given)
     if said and _ends_in_utc(said):
-        if given and parse_time(given, what="--started-at") != parse_time(said, what="the tool's start"):
+        if given and given != said:
             raise RefusedError("E_STARTED_AT", f"the tool says {said}, given is {given}", where="--started-at")
         return said
     if given:
@@ -162,11 +166,17 @@ def _settle_start(said: str, given: str, offset: dt.timedelta) -> str:
     return format_time((dt.datetime.fromisoformat(said) - offset).replace(tzinfo=dt.UTC))
 
 
-def _check_time(given: str) -> None:
+def _read_time(given: str) -> str:
+    """A time in UTC, of one with any offset."""
     try:
-        parse_time(given, what="--started-at")
-    except MalformedError as err:
-        raise RefusedError("E_STARTED_AT", err.message, where="--started-at") from err
+        moment = dt.datetime.fromisoformat(given)
+        if moment.tzinfo is not None:
+            return format_time(moment)
+    except ValueError:
+        pass
+    raise RefusedError(
+        "E_STARTED_AT", f"expected a time such as 2026-11-29T20:00:00Z, found {given!r}", where="--started-at"
+    )
 
 
 def _ends_in_utc(text: str) -> bool:

@@ -63,7 +63,7 @@ def test_the_facts_of_the_node_must_be_given(desk: Desk, words: list[str | Path]
         (["gpus=many"], "E_SCHEMA"),
         (["gpus=08"], "E_SCHEMA"),
         (["cores=0"], "E_SCHEMA"),
-        (["colour=red"], "E_SCHEMA"),
+        (["colour=red"], "E_OPTION"),
     ],
 )
 def test_a_fact_that_is_none_is_refused(desk: Desk, words: list[str | Path], given: list[str], code: str) -> None:

@@ -282,11 +282,21 @@ def test_digests_may_be_given_as_files_to_hash(desk: Desk) -> None:
     assert (body["weights"]["sha256"], body["harness"]["sha256"]) == (sums["weights"], sums["harness"])
 
 
-@pytest.mark.parametrize("value", ["A" * 64, "a" * 63, "a" * 65, "sha256:" + "a" * 64, "none.gguf", "."])
-def test_what_is_neither_a_digest_nor_a_file_is_refused(desk: Desk, value: str) -> None:
+@pytest.mark.parametrize("value", ["A" * 64, "a" * 63, "a" * 65, "sha256:" + "a" * 64, "none.gguf", "empty"])
+def test_what_is_neither_a_digest_nor_a_file_with_something_in_it_is_refused(desk: Desk, value: str) -> None:
+    (desk.root / "empty").write_bytes(b"")
     error = refusal(desk, *tool_words(*PAIR, weights=value))
     assert (error["code"], error["where"]) == ("E_DIGEST_OR_PATH", "--weights")
     assert value in error["message"]
+
+
+def test_weights_of_several_files_are_given_by_their_folder(desk: Desk) -> None:
+    (desk.root / "model").mkdir()
+    for name, data in (("a.safetensors", b"1"), ("b.safetensors", b"2")):
+        (desk.root / "model" / name).write_bytes(data)
+    append(desk, *tool_words(*PAIR, weights="model"))
+    expected = hashlib.sha256(b"a.safetensors\x001\x00b.safetensors\x002\x00").hexdigest()
+    assert sealed_body(desk)["weights"]["sha256"] == expected
 
 
 def test_a_code_that_is_no_digest_names_its_arm(desk: Desk) -> None:

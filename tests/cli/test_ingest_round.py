@@ -65,7 +65,7 @@ def test_every_option_that_is_missing_is_named_with_what_may_be_its_slot(tmp_pat
         "    --commit main=…",
         "    --weights …",
         "    --harness …",
-        "    --environment gpu=…",
+        "    --environment gpu=… (or --node, on the machine that measured)",
         "  measured here, for the slot: metric=decode_tok_s,context=40; metric=ttft,context=40",
     ]
     found = plan(tmp_path, path)
@@ -227,13 +227,22 @@ def test_the_code_can_be_a_tree(tmp_path: Path) -> None:
     (tree / "src" / "b.c").write_bytes(b"b")
     at = GIVEN.index("--code") + 1
     found = []
-    for value, files in ((tree, {"engine/a.c": b"a"}), (f"{tree}:src,engine", {"engine/a.c": b"a", "src/b.c": b"b"})):
+    both = {"engine/a.c": b"a", "src/b.c": b"b"}
+    for value, files in ((f"{tree}:engine", {"engine/a.c": b"a"}), (f"{tree}:src,engine", both), (f"{tree}:.", both)):
         words = [*GIVEN[:at], f"main={value}", *GIVEN[at + 1 :]]
         found.append(plan(tmp_path, path, *words)["round"]["arms"][0]["code_sha256"])
         listed = b"".join(name.encode() + b"\0" + data + b"\0" for name, data in files.items())
         assert found[-1] == hashlib.sha256(listed).hexdigest()
+    for value, code in ((f"{tree}:docs", "E_CODE_FOLDERS"), (f"{tree}:", "E_CODE_FOLDERS"), (tree, "E_CODE_FOLDERS")):
+        words = [*GIVEN[:at], f"main={value}", *GIVEN[at + 1 :]]
+        assert plan(tmp_path, path, *words, status=REFUSED)["error"]["code"] == code
+    (tree / "docs").mkdir()
     words = [*GIVEN[:at], f"main={tree}:docs", *GIVEN[at + 1 :]]
     assert plan(tmp_path, path, *words, status=REFUSED)["error"]["code"] == "E_CODE_EMPTY"
+    for name in ("engine", "server", "tools", "ops"):
+        (tree / name).mkdir(exist_ok=True)
+    words = [*GIVEN[:at], f"main={tree}", *GIVEN[at + 1 :]]
+    assert plan(tmp_path, path, *words)["round"]["arms"][0]["code_sha256"] == found[0]
 
 
 FACTS = {"cpu": "one", "cores": 2, "kernel": "6.1", "load": "0.10 0.20 0.30"}

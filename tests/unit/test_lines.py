@@ -25,7 +25,7 @@ def test_a_file_without_such_lines_stays_as_it_is(raw: bytes) -> None:
     "line", [b"init: found 1 device\n", b"  Device 0: fast\n", b"[info] loaded\n", b"\x1b[32mok\n"]
 )
 def test_between_whole_objects_every_other_line_is_of_a_log(line: bytes) -> None:
-    assert left(line + OBJECT + line + OBJECT) == (OBJECT * 2, 2)
+    assert left(line + OBJECT + line + OBJECT) == (b"\n" + OBJECT + b"\n" + OBJECT, 2)
 
 
 def test_a_line_that_only_begins_an_object_is_left_for_the_adapter_to_refuse() -> None:
@@ -34,7 +34,7 @@ def test_a_line_that_only_begins_an_object_is_left_for_the_adapter_to_refuse() -
 
 @pytest.mark.parametrize("line", [b"init: found 1 device\n", b"main: done\n", b"2026-11-29 loaded\n"])
 def test_around_a_document_lines_that_no_json_has_are_of_a_log(line: bytes) -> None:
-    assert left(line + DOCUMENT + line) == (DOCUMENT, 2)
+    assert left(line + DOCUMENT + line) == (b"\n" + DOCUMENT + b"\n", 2)
 
 
 def test_a_line_of_a_log_that_looks_like_json_is_left_for_the_adapter_to_refuse() -> None:
