@@ -6,15 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from cli.context import Config, read_input
-from cli.inputs import build_checked, read_round
+from cli.context import Config
+from cli.inputs import build_checked, is_round_json, read_round
 from cli.tool_files import ToolFile, join_runs, read_run, round_options
 from cli.tool_options import ToolOptions
-from ledger.canonical import parse_json
 from ledger.errors import LedgerError, MalformedError, RefusedError
 from ledger.ingest.adapter import Row
 from ledger.ingest.build import BuiltRound
-from ledger.ingest.options import find_missing
+from ledger.ingest.options import find_missing, find_mixed
 from ledger.ingest.run import Run
 
 ROUND_JSON = "rungbook"
@@ -58,7 +57,7 @@ def read_files(files: Sequence[ToolFile], options: ToolOptions) -> list[FileRepo
 
 
 def _read_file(file: ToolFile, options: ToolOptions) -> FileReport:
-    if not options.tool and _is_round_json(file.path):
+    if not options.tool and is_round_json(file.path):
         return FileReport(path=file.path, tool=ROUND_JSON)
     try:
         tool, run = read_run(file, options)
@@ -67,14 +66,6 @@ def _read_file(file: ToolFile, options: ToolOptions) -> FileReport:
             raise
         return FileReport(path=file.path, tool=options.tool, error=err)
     return FileReport(path=file.path, tool=tool, run=run)
-
-
-def _is_round_json(path: Path) -> bool:
-    try:
-        body = parse_json(read_input(path), what=str(path))
-    except MalformedError:
-        return False
-    return isinstance(body, dict) and {"reps", "slot", "arms"} <= body.keys()
 
 
 def plan_rounds(reports: Sequence[FileReport], options: ToolOptions, config: Config) -> list[RoundReport]:
@@ -97,6 +88,7 @@ def _plan(reports: Sequence[FileReport], options: ToolOptions, config: Config) -
     try:
         read = join_runs([(report.tool, report.run) for report in reports if report.run], options)
         missing = find_missing(read.runs, round_options(read, options, config))
+        missing += [f"--row {role}=… (rows of one workload with the same settings)" for role in find_mixed(read.runs)]
         if missing:
             return RoundReport(files=files, missing=missing, measured=_measured(read.runs))
         return RoundReport(files=files, built=build_checked(read, options, config))

@@ -9,11 +9,12 @@ import typer
 from cli import output
 from cli.dry_run import ROUND_JSON, FileReport, RoundReport
 from cli.round_words import print_round
-from ledger.canonical import JsonObject
+from ledger.canonical import JsonObject, NumberText
 from ledger.errors import LedgerError
 from ledger.flags import quarantine_codes
 from ledger.ingest.adapter import Row
 from ledger.ingest.faults import CATALOGUE
+from ledger.ingest.values import printed_number
 from ledger.metrics import METRICS
 from ledger.scoring.facts import (
     decimal_text,
@@ -26,6 +27,8 @@ from ledger.scoring.facts import (
 )
 
 _SCALARS = (str, int)
+_DIGITS = 8
+_WIDEST = 100
 
 
 def print_file(report: FileReport) -> None:
@@ -38,12 +41,13 @@ def print_file(report: FileReport) -> None:
         return
     rows = [["row", "metric", "context", "samples", "median", "unit", "the tool printed"]]
     for row in report.rows:
-        printed = ", ".join(f"{name} {value}" for name, value in _printed(row).items())
+        printed = _shorten(", ".join(f"{name} {_rounded(value)}" for name, value in _printed(row).items()))
         context = "not said" if row.context is None else str(row.context)
         for name, samples, middle in _figures(row):
             shown = "-" if middle is None else reading_text(middle)
             label = name + (" (warm-up)" if row.warmup else "")
             rows.append([str(row.number), label, context, str(samples), shown, METRICS[name].unit, printed])
+            printed = ""  # once a row
     typer.echo(output.table(rows, right=frozenset({0, 2, 3, 4})))
     for row in report.rows:
         for note in row.notes:
@@ -64,6 +68,16 @@ def print_plan(report: RoundReport) -> None:
     elif report.built:
         print_round(report.built.body, facts_to_json(round_facts(report.built.body)))
         typer.echo("nothing is sealed: rungbook append with the same words and --key FILE does that")
+
+
+def _rounded(text: str) -> str:
+    """A printed number for reading: six significant digits of a fraction; --json has all."""
+    number = printed_number(NumberText(text)) if "." in text and len(text) > _DIGITS else None
+    return text if number is None else f"{float(number):.6g}"
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= _WIDEST else text[:_WIDEST].rpartition(", ")[0] + ", …"
 
 
 def _print_refusal(error: LedgerError) -> None:

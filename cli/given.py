@@ -76,7 +76,7 @@ def read_facts(
         raise RefusedError("E_OPTION", "one name is given twice", where=option)
     facts: JsonObject = {}
     for name, value in pairs:
-        if name not in known and not (extra and name.startswith(_EXTRA)):
+        if name not in known and not (extra and name.startswith(_EXTRA) and name != _EXTRA):
             more = f", or {_EXTRA}NAME for anything else" if extra else ""
             raise RefusedError("E_OPTION", f"there is no {name!r}; known: {', '.join(known)}{more}", where=option)
         if name in known:

@@ -11,6 +11,7 @@ from ledger import schema
 from ledger.canonical import JsonObject, parse_json
 from ledger.errors import MalformedError, RefusedError
 from ledger.rule import AXES, Rule, read_rule
+from ledger.scoring.gates import LEAST_REPS
 from ledger.scoring.history import History
 from ledger.scoring.replay import replay
 from ledger.scoring.rung import Slot
@@ -43,6 +44,23 @@ def open_history(ledger: Path | None, rules: Sequence[str] = (), as_of: int | No
     log = open_log(find_ledger(ledger))
     check_as_of(log, as_of)
     return replay(log, [find_rule(each, log) for each in rules], as_of=as_of)
+
+
+def why_empty(history: History) -> list[str]:
+    """What sealed rounds lack to be seen in frontier, pins and ladder; nothing where there are none."""
+    rounds = [item for item in history.judged if item.rung.evidence != "imported"]
+    waiting = [str(item.rung.index) for item in rounds if item.stands and not item.counts]
+    few = [
+        str(item.rung.index)
+        for item in rounds
+        if item.counts and all(figure.reps < LEAST_REPS for figure in item.rung.figures.values())
+    ]
+    hints = {
+        f"in quarantine until rungbook ruling review REF --outcome accepted: {', '.join(waiting)}": bool(waiting),
+        f"of one repetition, which is no measurement yet (at least {LEAST_REPS}): {', '.join(few)}": bool(few),
+        "no rule is adopted: rungbook rule adopt FILE makes a ladder of the rounds": bool(rounds) and not history.rules,
+    }
+    return [hint for hint, holds in hints.items() if holds]
 
 
 def check_as_of(log: VerifiedLog, as_of: int | None) -> None:

@@ -10,8 +10,8 @@ from cli.context import Config, read_input
 from cli.tool_files import ToolFile, ToolRuns, name_files, read_runs, round_options
 from cli.tool_options import ToolOptions
 from ledger.canonical import JsonObject, parse_json
-from ledger.errors import MalformedError, RefusedError
-from ledger.ingest import ADAPTERS
+from ledger.errors import LedgerError, MalformedError, RefusedError
+from ledger.ingest import ADAPTERS, recognise
 from ledger.ingest.build import BuiltRound, build_round
 from ledger.ingest.checks import examine_round
 from ledger.ingest.faults import Fault, read_note
@@ -35,11 +35,7 @@ def read_rounds(files: Sequence[Path], options: ToolOptions, config: Config) -> 
     elif options.tool or (options.arm and not files) or (files and is_tool_output(files[0])):
         built = [build_checked(_read_all(files, options), options, config)]
     elif options.given():
-        raise RefusedError(
-            "E_OPTION",
-            f"{options.given()[0]} is for files of a tool, and none is known to have written these (--from TOOL names "
-            "it); round JSON says all of it itself",
-        )
+        raise _refuse_options(files, options)
     elif not files:
         raise RefusedError("E_NO_INPUT", "give round JSON files, or --from TOOL with --arm ROLE=FILE")
     else:
@@ -51,6 +47,29 @@ def is_tool_output(path: Path) -> bool:
     """Whether a file looks as one of a tool."""
     raw = read_input(path)
     return any(adapter.recognises(raw) for adapter in ADAPTERS.values())
+
+
+def _refuse_options(files: Sequence[Path], options: ToolOptions) -> LedgerError:
+    """Why options of a tool's files are of no use here: the file is a round, or nobody knows what it is."""
+    option = options.given()[0]
+    if not files:
+        return RefusedError("E_OPTION", f"{option} needs files of a tool: FILE, or --arm ROLE=FILE")
+    if is_round_json(files[0]):
+        return RefusedError("E_OPTION", f"{option} is for files of a tool; {files[0]} is round JSON and says it itself")
+    try:
+        recognise(read_input(files[0]), str(files[0]))
+    except MalformedError as err:
+        return err
+    raise AssertionError("a file that is recognised is read as such")
+
+
+def is_round_json(path: Path) -> bool:
+    """Whether a file is a round as `append` takes it, sound or not."""
+    try:
+        body = parse_json(read_input(path), what=str(path))
+    except MalformedError:
+        return False
+    return isinstance(body, dict) and {"reps", "slot", "arms"} <= body.keys()
 
 
 def _read_all(files: Sequence[Path], options: ToolOptions) -> ToolRuns:

@@ -1,4 +1,4 @@
-"""Entry point: the program `rungbook`."""
+"""The program `rungbook`: its commands (it starts in `cli.entry`)."""
 
 from __future__ import annotations
 

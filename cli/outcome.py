@@ -16,6 +16,7 @@ from ledger.draft import Draft, sign_draft
 from ledger.dsse import PAYLOAD_TYPE
 from ledger.errors import MalformedError, PolicyError, RefusedError
 from ledger.examine import Claim, examine
+from ledger.flags import quarantine_codes
 from ledger.loading import find_figure, read_again, read_state
 from ledger.receipt import decode_receipt
 from ledger.round import says_the_same
@@ -32,6 +33,7 @@ def report_sealed(ledger: Ledger, sealed: Sequence[Sealed], notes: Sequence[str]
     for note in notes:
         output.notice(note)
     checkpoint = parse_checkpoint(ledger.store.read_checkpoint() or b"")
+    quarantine = [_quarantine(ledger, item.index) for item in sealed]
     if as_json:
         output.write_json(
             "append",
@@ -45,16 +47,28 @@ def report_sealed(ledger: Ledger, sealed: Sequence[Sealed], notes: Sequence[str]
                         "sha256": item.digest.hex(),
                         "statement": item.identity.hex(),
                         "existed": item.existed,
+                        "quarantine": list(codes),
                     }
-                    for item in sealed
+                    for item, codes in zip(sealed, quarantine, strict=True)
                 ],
                 "notes": list(notes),
             },
         )
         return
-    for item in sealed:
+    for item, codes in zip(sealed, quarantine, strict=True):
         word = "already sealed as" if item.existed else "sealed"
         typer.echo(f"{word} receipt {item.index}  {item.digest.hex()}")
+        if codes:
+            output.notice(
+                f"receipt {item.index} is in quarantine ({', '.join(codes)}): it stays out of frontier and pins until "
+                f"rungbook ruling review {item.index} --outcome accepted"
+            )
+
+
+def _quarantine(ledger: Ledger, index: int) -> tuple[str, ...]:
+    """Codes that keep a sealed receipt out of frontier and pins; empty for every other one."""
+    statement = decode_receipt(ledger.store.read_receipt(index)).statement
+    return quarantine_codes(statement.body) if statement.kind == "round" else ()
 
 
 def seal_or_attest(

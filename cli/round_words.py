@@ -21,7 +21,11 @@ def print_round(body: JsonObject, facts: Sequence[JsonObject]) -> None:
         typer.echo(f"differs    {name}: {', '.join(values)}")
     for fault in body.get("faults", ()):
         where = f"  ({fault['where']})" if "where" in fault else ""
-        kept_out = "  keeps it out of frontier and pins until a review" if fault["code"] in QUARANTINE else ""
+        kept_out = (
+            "  quarantines it: out of frontier and pins until a review accepts it"
+            if fault["code"] in QUARANTINE
+            else ""
+        )
         typer.echo(f"fault      {fault['code']}: {fault['message']}{where}{kept_out}")
     for point in body.get("parity", []):
         kl, top1 = (point.get(name, "not measured") for name in ("kl", "top1"))
@@ -57,3 +61,13 @@ def _differing_settings(arms: Sequence[JsonObject]) -> list[tuple[str, list[str]
 def _short(decimal: str) -> str:
     """A six-place decimal with two places, for the table; ``--json`` has them all."""
     return f"{float(decimal):.2f}"
+
+
+def print_imported(body: JsonObject) -> None:
+    """Print an imported figure: what its source printed, and every fault of it."""
+    for name in ("value", "main", "frontier"):
+        if name in body:
+            typer.echo(f"{name:<10} {body[name]['value']}  from {body[name]['origin']}")
+    for fault in body["faults"]:
+        where = f"  ({fault['where']})" if fault.get("where") else ""
+        typer.echo(f"fault      {fault['code']}: {fault['message']}{where}")

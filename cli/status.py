@@ -88,4 +88,14 @@ def _fail(error: LedgerError, *, as_json: bool) -> NoReturn:
             )
     output.drop_unwritten()
     output.say(f"rungbook: {error}")
+    if status == REFUSED:
+        _say_remedy(error.code)
     raise typer.Exit(status) from error
+
+
+def _say_remedy(code: str) -> None:
+    """What to do about a code of measurements."""
+    from ledger.ingest.faults import CATALOGUE  # noqa: PLC0415 - only where something was refused
+
+    if code in CATALOGUE:
+        output.say(f"  to do    {CATALOGUE[code].remedy}")

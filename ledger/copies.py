@@ -1,6 +1,6 @@
 """Samples that the ledger has already: the writer refuses a round whose repetition is one of another receipt.
 
-`Copies` knows the timing fingerprint (`ledger.timing`) of every repetition in the ledger: the older ones from an index
+`Copies` knows the fingerprint (`ledger.timing`) of every repetition in the ledger: the older ones from an index
 on the disk, one look-up each, the latest in memory. The index is disposable: it is rebuilt from the receipts when it is
 missing or of another ledger. A receipt that was voided or superseded frees its samples, so that a round that was filed
 wrongly can be filed again.
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 from ledger.errors import RefusedError
 from ledger.loading import read_again
 from ledger.receipt import decode_receipt_bytes
-from ledger.timing import round_timings
+from ledger.timing import round_prints
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -88,7 +88,7 @@ class Copies:
         if kind == "ruling":
             self._pending_freed |= _freed_by(state, body)
             return
-        timings = round_timings(body) if kind == "round" else {}
+        timings = round_prints(body) if kind == "round" else {}
         if timings:
             self._bring_up(state)
         for at, digest in timings.items():
@@ -96,7 +96,7 @@ class Copies:
             if index is not None:
                 raise RefusedError(
                     "E_COPIED_SAMPLES",
-                    f"every sample is that of receipt {index}, to the nanosecond: it is one measurement; if that "
+                    f"these samples are those of receipt {index}: it is one measurement; if that "
                     "receipt was filed wrongly, void it first",
                     where=f"/predicate/round/reps/{at}/records",
                 )
@@ -147,7 +147,7 @@ class Copies:
         if kind == "ruling":
             self._freed |= _freed_by(state, body)
         elif kind == "round":
-            for digest in round_timings(body).values():
+            for digest in round_prints(body).values():
                 if self._find(digest) is None:  # of two that an older release let in, the first is named
                     self._recent[digest] = index
 

@@ -8,7 +8,7 @@ PINS = {
     "imported-input.json": "260345e2df0a3db0587530ff5c66875a4a79a3c78a74ad10aedaa94943c7d2af",
     "imported.json": "64f29fd0a45403d16795b48646c8f59ac3255e1100ea12c5afb9bf6f4d03ff1a",
     "keys.json": "b48e5ab820a5ee501a4e90fd0e7795ad525d0e59569fea895f15a03a760eeecc",
-    "output/append.json": "95739636cb67acc8cad77527a3681bf42190ac723cd420d7d451abc0aa7eeabd",
+    "output/append.json": "7e725437465a0e3064c929b4ef3f963e3340531ed6be1d0062997b436e574a68",
     "output/attest.json": "ab72421dbec3a856a7f6569dabc920928ebc7946cebef1b475cd7c9095eb336d",
     "output/check-lock.json": "e89a1a372ba30e2275d28d9fa04ecf1fbcf7a9ad123d0ae053ac078f193c882b",
     "output/compare.json": "4d8cc5af8b482b924f91c77e4dba15383a02e617971e6e14d558358da82edb69",

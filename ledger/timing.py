@@ -35,3 +35,19 @@ def round_timings(body: JsonObject) -> dict[int, bytes]:
     """The fingerprint of every repetition of a round that has one, by its position."""
     found = {at: timing_digest(rep["records"]) for at, rep in enumerate(body["reps"])}
     return {at: digest for at, digest in found.items() if digest is not None}
+
+
+def round_prints(body: JsonObject) -> dict[int, bytes]:
+    """What every repetition of a round is known again by, by its position: its timing, or its place in a tool's file.
+
+    A repetition of too few times, such as the totals of a whole run, has the digest of its attached file and its row
+    there; one that has neither has none.
+    """
+    files = {item["name"]: item["sha256"] for item in body.get("attachments", ())}
+    found = round_timings(body)
+    for at, rep in enumerate(body["reps"]):
+        source = rep.get("source")
+        if at not in found and source and source["attachment"] in files:
+            place = f"{files[source['attachment']]} {source['row']}"
+            found[at] = hashlib.sha256(place.encode()).digest()
+    return dict(sorted(found.items()))

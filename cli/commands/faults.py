@@ -41,5 +41,9 @@ def _find(code: str) -> FaultCode:
     entry = CATALOGUE.get(code.upper())
     if entry is None:
         near = ", ".join(difflib.get_close_matches(code.upper(), CATALOGUE, n=3)) or "run rungbook faults for all"
-        raise RefusedError("E_CODE", f"there is no code {code!r} of measurements; near it: {near}", where="CODE")
+        raise RefusedError(
+            "E_CODE",
+            f"{code!r} is no code of measurements (of other codes the message says what to do); near it: {near}",
+            where="CODE",
+        )
     return entry

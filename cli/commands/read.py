@@ -12,7 +12,7 @@ from cli import output
 from cli.context import find_ledger
 from cli.options import JsonOption, LedgerOption
 from cli.outcome import write_whole
-from cli.round_words import print_round
+from cli.round_words import print_imported, print_round
 from cli.status import reports_errors
 from ledger import receipt as receipt_format
 from ledger.canonical import JsonObject
@@ -107,7 +107,8 @@ def _rule_words(body: JsonObject) -> str:
 
 
 def _ruling_words(body: JsonObject) -> str:
-    return f"{body['action']} {body['receipt'][:12]}  {body['reason']}"
+    detail = "".join(f" {body[name]}" for name in ("outcome", "commit", "gate") if name in body)
+    return f"{body['action']}{detail} {body['receipt'][:12]}  {body['reason']}"
 
 
 def _rescore_words(body: JsonObject) -> str:
@@ -149,6 +150,7 @@ def show(
     receipt = opened.receipt(index)
     standing = _standing(opened, index, receipt)
     body = _sound_round(receipt)
+    rulings = _rulings_about(opened, opened.entries[index].digest.hex())
     facts = facts_to_json(round_facts(body)) if body else []
     if as_json:
         output.write_json(
@@ -171,8 +173,18 @@ def show(
     for item in receipt.signed.signatures:
         typer.echo(f"signed by  {item.keyid}")
     typer.echo(f"standing   {standing}")
+    for at, ruling in rulings:
+        typer.echo(f"ruling     receipt {at}: {_ruling_words(ruling)}")
     if body:
         print_round(body, facts)
+    elif receipt.statement.kind == "imported":
+        print_imported(receipt.statement.body)
+
+
+def _rulings_about(opened: VerifiedLog, digest: str) -> list[tuple[int, JsonObject]]:
+    """Index and body of every ruling about a receipt."""
+    found = [(index, opened.receipt(index).statement.body) for index in opened.of_kind("ruling")]
+    return [(index, body) for index, body in found if body.get("receipt") == digest]
 
 
 def _sound_round(receipt: Receipt) -> JsonObject | None:

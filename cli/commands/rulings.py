@@ -23,6 +23,9 @@ def register(app: typer.Typer) -> None:
     app.command(epilog='Example: rungbook ruling void 12 --reason "built in a dirty tree" --key maintainer')(ruling)
 
 
+_OUTCOMES = ("accepted", "rejected")
+
+
 @reports_errors
 def ruling(
     action: Annotated[str, typer.Argument(metavar="ACTION", help=f"{', '.join(RULINGS)}.")],
@@ -46,6 +49,8 @@ def ruling(
     """
     if action not in RULINGS:
         raise RefusedError("E_RULING", f"there is no ruling {action!r}; known: {', '.join(RULINGS)}", where="ACTION")
+    if action == "review" and outcome not in _OUTCOMES:
+        raise RefusedError("E_RULING", f"a review takes --outcome {' or '.join(_OUTCOMES)}", where="--outcome")
     found = find_ledger(ledger)
     log = verify(found.store, mode="quick").require_log()
     body: JsonObject = {"action": action, "receipt": log.entries[log.find(reference)].digest.hex(), "reason": reason}

@@ -12,7 +12,7 @@ import typer
 
 from cli import output
 from cli.context import read_input
-from cli.history import open_history, slot_filter
+from cli.history import open_history, slot_filter, why_empty
 from cli.options import AsOfOption, CsvOption, JsonOption, LedgerOption, PlotOption, RuleOption, SlotFilterOption
 from cli.outcome import write_whole
 from cli.plot import step_chart
@@ -75,7 +75,7 @@ def frontier(
         ]
         for state in states
     ]
-    _print_rows([head, *rows], right=frozenset({1, 3, 5, 6}), as_csv=as_csv)
+    _print_rows([head, *rows], right=frozenset({1, 3, 5, 6}), as_csv=as_csv, hints=why_empty(history))
 
 
 @reports_errors
@@ -112,7 +112,7 @@ def pins(
         ]
         for pin in found
     ]
-    _print_rows([head, *rows], right=frozenset({2, 3, 5}), as_csv=as_csv)
+    _print_rows([head, *rows], right=frozenset({2, 3, 5}), as_csv=as_csv, hints=why_empty(history))
 
 
 def _state(pin: Pin) -> str:
@@ -148,7 +148,7 @@ def ladder(
         output.write_json("ladder", {"tree_size": history.size, "rungs": [_rung_json(item) for item in rungs]})
         return
     head = ["receipt", "slot", "evidence", "label", "gate", "value", "frontier", "gain", "notes"]
-    _print_rows([head, *map(_rung_row, rungs)], right=frozenset({0, 5, 6, 7}), as_csv=as_csv)
+    _print_rows([head, *map(_rung_row, rungs)], right=frozenset({0, 5, 6, 7}), as_csv=as_csv, hints=why_empty(history))
 
 
 def _rung_row(item: Judged) -> list[str]:
@@ -259,10 +259,14 @@ def _receipt(item: Holding | None) -> str:
     return str(item.receipt) if item else ""
 
 
-def _print_rows(rows: Sequence[Sequence[str]], *, right: frozenset[int], as_csv: bool) -> None:
+def _print_rows(
+    rows: Sequence[Sequence[str]], *, right: frozenset[int], as_csv: bool, hints: Sequence[str] = ()
+) -> None:
     if as_csv:
         output.write_csv(rows)
     elif len(rows) == 1:
         typer.echo("nothing here yet")
+        for hint in hints:
+            output.notice(hint)
     else:
         typer.echo(output.table(rows, right=right))

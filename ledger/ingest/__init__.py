@@ -17,6 +17,7 @@ from ledger.ingest.google_benchmark import GoogleBenchmark
 from ledger.ingest.hyperfine import Hyperfine
 from ledger.ingest.k3_baseline import K3Baseline
 from ledger.ingest.llama_bench import LlamaBench
+from ledger.ingest.perplexity_text import recognises as is_perplexity_text
 from ledger.ingest.pytest_benchmark import PytestBenchmark
 from ledger.ingest.sglang.one_batch import SglangOneBatch
 from ledger.ingest.sglang.serving import SglangServing
@@ -81,6 +82,13 @@ def recognise(raw: bytes, what: str) -> Adapter:
     found = [adapter for adapter in ADAPTERS.values() if adapter.recognises(raw)]
     if len(found) == 1:
         return found[0]
-    names = ", ".join(adapter.name for adapter in found or ADAPTERS.values())
-    said = f"it could be of {names}" if found else f"as far as it shows, none of {names} wrote it"
-    raise MalformedError("E_FORMAT", f"{said}; name the tool with --from", where=what)
+    if found:
+        names = ", ".join(adapter.name for adapter in found)
+        raise MalformedError("E_FORMAT", f"it could be of {names}; name the tool with --from", where=what)
+    if is_perplexity_text(raw):
+        raise MalformedError("E_FORMAT", "a text of llama-perplexity: give it as --parity ROLE=FILE", where=what)
+    raise MalformedError(
+        "E_FORMAT",
+        "no tool that is known here wrote it as it is, or it is cut (rungbook ingest --list has them; --from names it)",
+        where=what,
+    )

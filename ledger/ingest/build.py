@@ -127,8 +127,17 @@ def _same(rows: Sequence[Row], part: Callable[[Row], _T], what: str) -> _T:
     first = part(rows[0])
     for row in rows:
         if part(row) != first:
-            raise RefusedError("E_MIXED", f"{what} differ between runs of one round: {first!r} and {part(row)!r}")
+            raise RefusedError("E_MIXED", f"{what} differ between rows of one round: {_apart(first, part(row))}")
     return first
+
+
+def _apart(one: object, other: object) -> str:
+    """In what two parts of rows differ, in words."""
+    if not isinstance(one, dict) or not isinstance(other, dict):
+        return f"{one!r} and {other!r}"
+    names = sorted(name for name in one.keys() | other.keys() if one.get(name) != other.get(name))
+    shown = [f"{name} is {one.get(name, 'not said')!r} and {other.get(name, 'not said')!r}" for name in names[:3]]
+    return ", ".join(shown) + (f", and {len(names) - 3} more" if names[3:] else "")
 
 
 def _check_rows_once(runs: Sequence[Run]) -> None:

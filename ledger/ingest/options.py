@@ -113,6 +113,23 @@ def find_missing(runs: Sequence[Run], options: RoundOptions) -> list[str]:
     return missing + [option for file in options.parity for option in file.missing()]
 
 
+def find_mixed(runs: Sequence[Run]) -> list[str]:
+    """Roles of arms whose rows are of several settings or workloads, so that some of them must be selected."""
+    mixed = []
+    for role in dict.fromkeys(run.role for run in runs):
+        rows = [row for run in runs if run.role == role for row in run.rows]
+        seen: dict[tuple[str, int | None], JsonObject | None] = {}
+        workloads = all(
+            seen.setdefault((metric, row.context), row.workload) == row.workload
+            for row in rows
+            if not row.warmup
+            for metric in row.metrics
+        )
+        if not workloads or any(row.settings != rows[0].settings for row in rows):
+            mixed.append(role)
+    return mixed
+
+
 def require_given(runs: Sequence[Run], options: RoundOptions) -> None:
     """Check the roles, and that nothing is missing.
 

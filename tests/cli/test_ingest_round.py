@@ -125,7 +125,7 @@ def test_a_quarantine_is_said_before_anything_is_sealed(tmp_path: Path) -> None:
     assert found["quarantine"] == ["F_PREFIX_CACHE"]
     assert "F_PREFIX_CACHE" in QUARANTINE
     assert [fault["code"] for fault in found["round"]["faults"]] == ["F_PREFIX_CACHE"]
-    assert "keeps it out of frontier and pins until a review" in ingest(tmp_path, path, *GIVEN).out
+    assert "quarantines it: out of frontier and pins until a review accepts it" in ingest(tmp_path, path, *GIVEN).out
 
 
 def test_a_round_that_would_be_refused_is_refused_here_with_what_to_do(tmp_path: Path) -> None:
@@ -233,7 +233,11 @@ def test_the_code_can_be_a_tree(tmp_path: Path) -> None:
         found.append(plan(tmp_path, path, *words)["round"]["arms"][0]["code_sha256"])
         listed = b"".join(name.encode() + b"\0" + data + b"\0" for name, data in files.items())
         assert found[-1] == hashlib.sha256(listed).hexdigest()
-    for value, code in ((f"{tree}:docs", "E_CODE_FOLDERS"), (f"{tree}:", "E_CODE_FOLDERS"), (tree, "E_CODE_FOLDERS")):
+    for value, code in (
+        (f"{tree}:docs", "E_CODE_FOLDERS"),
+        (f"{tree}:", "E_CODE_FOLDERS"),
+        (f"{tree}", "E_CODE_FOLDERS"),
+    ):
         words = [*GIVEN[:at], f"main={value}", *GIVEN[at + 1 :]]
         assert plan(tmp_path, path, *words, status=REFUSED)["error"]["code"] == code
     (tree / "docs").mkdir()

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from cli import entry
 from tests.cli.program import (
     CRASH,
     INTERRUPTED,
@@ -298,3 +299,16 @@ def test_in_a_locale_without_unicode_nothing_crashes(desk: Desk, monkeypatch: py
     for words in (("log",), ("show", "3"), ("verify",), ("log", "--json"), ("--help",)):
         done = run_process(*words, cwd=desk.root)
         assert done.status == OK, done
+
+
+def test_ctrl_c_before_a_command_has_begun_is_no_traceback(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted() -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("cli.main.main", interrupted)
+    with pytest.raises(SystemExit) as caught:
+        entry.main()
+    assert caught.value.code == INTERRUPTED
+    assert capsys.readouterr().err == "interrupted\n"

@@ -702,7 +702,7 @@ def test_a_waiver_lets_one_rung_pass_one_gate(scored: Desk) -> None:
         pytest.param(["supersede", WON, "--by", 99], "E_REFERENCE", id="superseded-by-nothing"),
         pytest.param(["supersede", WON, "--by", ADOPTED], "E_RULING_TARGET", id="superseded-by-a-rule"),
         pytest.param(["review", WON], "E_RULING", id="review-without-an-outcome"),
-        pytest.param(["review", WON, "--outcome", "maybe"], "E_SCHEMA", id="review-maybe"),
+        pytest.param(["review", WON, "--outcome", "maybe"], "E_RULING", id="review-maybe"),
         pytest.param(["merged", WON], "E_RULING", id="merged-without-a-commit"),
         pytest.param(["merged", WON, "--commit", "two words"], "E_SCHEMA", id="commit-of-two-words"),
         pytest.param(["waiver", WON], "E_RULING", id="waiver-of-nothing"),

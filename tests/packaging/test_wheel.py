@@ -72,7 +72,7 @@ def test_the_wheel_installs_the_program(wheel: dict[str, bytes]) -> None:
     points = configparser.ConfigParser()
     points.read_string(wheel[name].decode())
     assert {section: dict(points[section]) for section in points.sections()} == {
-        "console_scripts": {"rungbook": "cli.main:main"}
+        "console_scripts": {"rungbook": "cli.entry:main"}
     }
 
 

@@ -16,7 +16,7 @@ from ledger.errors import RefusedError, StorageError
 from ledger.log import Log
 from ledger.store.copy_index import DiskCopyIndex
 from ledger.store.directory import DirectoryStore
-from ledger.timing import round_timings, timing_digest
+from ledger.timing import round_prints, round_timings, timing_digest
 from tests.support.files import receipt_path
 from tests.support.ledgers import LEDGER, ROOT, SCORER_1, Clock, MemoryAnchor, start_small_ledger
 from tests.support.rounds import round_body
@@ -128,14 +128,14 @@ def test_samples_of_an_earlier_receipt_are_refused_by_every_writer(desk: Desk, *
     log = desk.open(indexed=indexed) if anew else desk.log
     error = refused(desk, measured("b", 300, 100), log=log)
     assert error.where == "/predicate/round/reps/1/records"
-    assert f"receipt {FIRST}," in error.message
+    assert f"receipt {FIRST}:" in error.message
     desk.seal(measured("c", 300, 400), log=log)
 
 
 def test_a_group_is_held_against_itself_and_nothing_of_it_is_kept_when_it_fails(desk: Desk) -> None:
     error = refused(desk, measured("a", 0), measured("b", 100), measured("c", 0))
     assert error.where.startswith("/2/predicate/round/reps/0")
-    assert f"receipt {FIRST}," in error.message
+    assert f"receipt {FIRST}:" in error.message
     desk.seal(measured("d", 100))
     desk.seal(measured("e", 0))
 
@@ -159,7 +159,7 @@ def test_what_was_voided_may_be_filed_again_once(desk: Desk, action: str, *, ane
     desk.rule(FIRST, action, **by)
     log = desk.open() if anew else desk.log
     desk.seal(measured("b", 0), log=log)
-    assert "receipt 5," in refused(desk, measured("c", 0), log=log).message
+    assert "receipt 5:" in refused(desk, measured("c", 0), log=log).message
     assert desk.rows()[next(iter(round_timings(measured("a", 0)).values()))] == 5
 
 
@@ -270,3 +270,26 @@ def test_a_receipt_that_has_changed_since_is_noticed(desk: Desk) -> None:
     path.write_bytes(path.read_bytes().replace(b'"id":"a"', b'"id":"z"'))
     with pytest.raises(Exception, match="E_CHANGED"):
         desk.seal(measured("b", 100), log=log)
+
+
+# Repetitions of too few times.
+
+
+def totals(name: str, sha256: str = "ab" * 32, row: int = 0) -> JsonObject:
+    """A round of one total of one file."""
+    body = round_body(name)
+    body["reps"][0]["source"] = {"attachment": "run.json", "row": row}
+    return body | {"attachments": [{"name": "run.json", "sha256": sha256, "size": 1}]}
+
+
+def test_totals_are_known_again_by_their_file_and_row(desk: Desk) -> None:
+    desk.seal(totals("a"))
+    refused(desk, totals("b"))
+    desk.seal(totals("c", row=1), totals("d", sha256="cd" * 32))
+    desk.seal(round_body("no-file"), round_body("no-file-either"))
+
+
+def test_a_source_that_is_not_attached_tells_nothing() -> None:
+    body = totals("a") | {"attachments": []}
+    assert round_prints(body) == {}
+    assert round_prints(measured("r", 0, 9)) == round_timings(measured("r", 0, 9))
