@@ -69,15 +69,13 @@ class Pool:
         self.best = item
         return True
 
-    def remove(self, receipt: int, arm: str = "") -> bool:
-        """Drop what a receipt gave, or one arm of it; returns whether the best has changed."""
-        before = self.best
+    def remove(self, receipt: int, arm: str = "") -> None:
+        """Drop what a receipt gave, or one arm of it."""
         self.items = [item for item in self.items if item.receipt != receipt or (arm and item.arm != arm)]
         self.best = None
         for item in self.items:
             if self.best is None or self.slot.better(item.figure.value, self.best.figure.value):
                 self.best = item
-        return self.best != before
 
 
 @dataclass(slots=True)
@@ -87,12 +85,14 @@ class Pools:
     Attributes:
         slot: which.
         by_statistic: a pool for each statistic that a rule ever asked for.
-        latest: statistic of the figure that came last; what is shown is of it.
+        latest: statistic of the newest figure; what is shown is of it.
+        newest: receipt of that figure: what a review lets in later is no newer for it.
     """
 
     slot: Slot
     by_statistic: dict[str, Pool] = field(default_factory=dict)
     latest: str = ""
+    newest: int = -1
 
     @property
     def best(self) -> Holding | None:
@@ -111,13 +111,14 @@ class Pools:
 
     def add(self, item: Holding) -> bool:
         """Take a figure in; returns whether it is the new best under its statistic."""
-        self.latest = item.statistic
+        if item.receipt >= self.newest:
+            self.latest, self.newest = item.statistic, item.receipt
         return self.by_statistic.setdefault(item.statistic, Pool(self.slot)).add(item)
 
-    def remove(self, receipt: int, arm: str = "") -> bool:
-        """Drop what a receipt gave, or one arm of it; returns whether a best has changed."""
-        changed = [pool.remove(receipt, arm) for pool in self.by_statistic.values()]  # all of them, not up to the first
-        return any(changed)
+    def remove(self, receipt: int, arm: str = "") -> None:
+        """Drop what a receipt gave, or one arm of it."""
+        for pool in self.by_statistic.values():
+            pool.remove(receipt, arm)
 
 
 @dataclass(slots=True)
@@ -153,15 +154,14 @@ class SlotState:
     def raise_frontier(self, item: Holding) -> None:
         """Take in an attested figure of main."""
         self.passes.add(item)
-        if self.frontier.add(item):
+        if self.frontier.add(item) and self.frontier.latest == item.statistic:
             self.moves.append(Move(index=item.since, holding=item))
 
     def withdraw_candidate(self, receipt: int, index: int) -> None:
         """Drop what a candidate gave that does not pass any more, merged or not."""
         self.passes.remove(receipt, "candidate")
         self.measured.remove(receipt, "candidate")
-        if self.frontier.remove(receipt, "candidate"):
-            self.moves.append(Move(index=index, holding=self.frontier.best))
+        self._lower_frontier(receipt, index, "candidate")
 
     def withdraw(self, receipt: int, index: int) -> None:
         """Drop what a receipt gave, from this index on."""
@@ -169,7 +169,12 @@ class SlotState:
         self.measured.remove(receipt)
         self.references = [item for item in self.references if item.receipt != receipt]
         self.noise.pop(receipt, None)
-        if self.frontier.remove(receipt):
+        self._lower_frontier(receipt, index)
+
+    def _lower_frontier(self, receipt: int, index: int, arm: str = "") -> None:
+        before = self.frontier.best
+        self.frontier.remove(receipt, arm)
+        if self.frontier.best != before:
             self.moves.append(Move(index=index, holding=self.frontier.best))
 
 
