@@ -61,21 +61,18 @@ class Pool:
     items: list[Holding] = field(default_factory=list)
     best: Holding | None = None
 
-    def add(self, item: Holding) -> bool:
-        """Take a figure in; returns whether it is the new best. Of equals, the first stays."""
+    def add(self, item: Holding) -> None:
+        """Take a figure in. Of equals, the first stays the best."""
         self.items.append(item)
-        if self.best is not None and not self.slot.better(item.figure.value, self.best.figure.value):
-            return False
-        self.best = item
-        return True
+        if self.best is None or self.slot.better(item.figure.value, self.best.figure.value):
+            self.best = item
 
     def remove(self, receipt: int, arm: str = "") -> None:
         """Drop what a receipt gave, or one arm of it."""
-        self.items = [item for item in self.items if item.receipt != receipt or (arm and item.arm != arm)]
-        self.best = None
-        for item in self.items:
-            if self.best is None or self.slot.better(item.figure.value, self.best.figure.value):
-                self.best = item
+        kept = [item for item in self.items if item.receipt != receipt or (arm and item.arm != arm)]
+        self.items, self.best = [], None
+        for item in kept:
+            self.add(item)
 
 
 @dataclass(slots=True)
@@ -109,11 +106,11 @@ class Pools:
         pool = self.by_statistic.get(statistic)
         return pool.best if pool else None
 
-    def add(self, item: Holding) -> bool:
-        """Take a figure in; returns whether it is the new best under its statistic."""
+    def add(self, item: Holding) -> None:
+        """Take a figure in."""
         if item.receipt >= self.newest:
             self.latest, self.newest = item.statistic, item.receipt
-        return self.by_statistic.setdefault(item.statistic, Pool(self.slot)).add(item)
+        self.by_statistic.setdefault(item.statistic, Pool(self.slot)).add(item)
 
     def remove(self, receipt: int, arm: str = "") -> None:
         """Drop what a receipt gave, or one arm of it."""
@@ -154,8 +151,9 @@ class SlotState:
     def raise_frontier(self, item: Holding) -> None:
         """Take in an attested figure of main."""
         self.passes.add(item)
-        if self.frontier.add(item) and self.frontier.latest == item.statistic:
-            self.moves.append(Move(index=item.since, holding=item))
+        before = self.frontier.best
+        self.frontier.add(item)
+        self._note_move(before, item.since)
 
     def withdraw_candidate(self, receipt: int, index: int) -> None:
         """Drop what a candidate gave that does not pass any more, merged or not."""
@@ -174,6 +172,10 @@ class SlotState:
     def _lower_frontier(self, receipt: int, index: int, arm: str = "") -> None:
         before = self.frontier.best
         self.frontier.remove(receipt, arm)
+        self._note_move(before, index)
+
+    def _note_move(self, before: Holding | None, index: int) -> None:
+        """A move of what is shown: a figure of the latest statistic, or the first one of another."""
         if self.frontier.best != before:
             self.moves.append(Move(index=index, holding=self.frontier.best))
 
