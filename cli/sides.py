@@ -81,7 +81,7 @@ def read_noise(words: Sequence[str], tool: str) -> list[tuple[Side, Side]]:
 
 
 def read_ledger_noise(folder: Path, base: Side) -> list[tuple[Side, Side]]:
-    """The sessions of noise of a ledger that were run where a side was: attested, and taken out by no ruling and no quarantine.
+    """The sessions of noise of a ledger that were run where a side was: attested, and such as count.
 
     Raises:
         RefusedError: ``E_NOISE`` when the side does not say its slot, which only rounds and receipts do.

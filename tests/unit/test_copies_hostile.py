@@ -13,7 +13,7 @@ import pytest
 from ledger import copies
 from ledger.store.copy_index import DiskCopyIndex
 from ledger.timing import timing_digest
-from tests.unit.test_copies import Desk, measured, refused
+from tests.support.copies import Desk, measured, refused
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
