@@ -81,7 +81,7 @@ def read_noise(words: Sequence[str], tool: str) -> list[tuple[Side, Side]]:
 
 
 def read_ledger_noise(folder: Path, base: Side) -> list[tuple[Side, Side]]:
-    """The sessions of noise of a ledger that were run where a side was: attested, and not taken out by a ruling.
+    """The sessions of noise of a ledger that were run where a side was: attested, and such as count.
 
     Raises:
         RefusedError: ``E_NOISE`` when the side does not say its slot, which only rounds and receipts do.
@@ -95,7 +95,7 @@ def read_ledger_noise(folder: Path, base: Side) -> list[tuple[Side, Side]]:
     sessions = []
     for judged in replay(log, []).judged:
         rung = judged.rung
-        if rung.purpose == "noise" and rung.evidence == "attested" and judged.stands:
+        if rung.purpose == "noise" and rung.evidence == "attested" and judged.counts:
             body = log.receipt(rung.index).statement.body
             first, second, *_ = sides_of_round(f"receipt {rung.index}", body).values()
             if is_same_place(base, replace(first, runs=(*first.runs, *second.runs))):

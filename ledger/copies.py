@@ -18,7 +18,7 @@ from ledger.receipt import decode_receipt_bytes
 from ledger.timing import round_prints
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
     from ledger.admission import State
@@ -36,15 +36,15 @@ class CopyIndex(Protocol):
         """Number of receipts that it knows, and the SHA-256 (hex) of the last of them; 0 when it is empty or broken."""
         ...
 
-    def find(self, digest: bytes) -> int | None:
-        """Index of the receipt that has a repetition of this fingerprint.
+    def find(self, digest: bytes) -> Sequence[int]:
+        """Indices of the receipts that have a repetition of this fingerprint.
 
         Raises:
             StorageError: it cannot be read.
         """
         ...
 
-    def extend(self, size: int, last: str, added: Mapping[bytes, int], freed: AbstractSet[int]) -> bool:
+    def extend(self, size: int, last: str, added: Mapping[bytes, Sequence[int]], freed: AbstractSet[int]) -> bool:
         """Cover `size` receipts, the last of them with this SHA-256; returns whether that was possible."""
         ...
 
@@ -67,7 +67,7 @@ class Copies:
         self._committed = 0
         self._size = 0  # receipts that are known: the first `_indexed` of them from the index, the others in `_recent`
         self._indexed = 0
-        self._recent: dict[bytes, int] = {}
+        self._recent: dict[bytes, list[int]] = {}
         self._freed: set[int] = set()
         self._pending: dict[bytes, int] = {}
         self._pending_freed: set[int] = set()
@@ -106,7 +106,8 @@ class Copies:
         """The group is in the ledger, and `state` is the one behind it."""
         if self._size != self._committed:
             return  # nothing has been asked so far: the receipts of the group will be read when something is
-        self._recent.update(self._pending)
+        for digest, index in self._pending.items():
+            self._recent.setdefault(digest, []).append(index)
         self._freed |= self._pending_freed
         self._size = state.size
         if self._index is None or self._size - self._indexed < EVERY:
@@ -123,12 +124,11 @@ class Copies:
         self._freed.clear()
 
     def _find(self, digest: bytes) -> int | None:
-        gone = self._freed | self._pending_freed
-        for index in (self._pending.get(digest), self._recent.get(digest)):
-            if index is not None and index not in gone:
-                return index
-        index = self._index.find(digest) if self._index and self._indexed else None
-        return None if index in gone else index
+        """The first receipt that has it and was not freed."""
+        found = [*self._recent.get(digest, ())]
+        found += [self._pending[digest]] if digest in self._pending else []
+        found += self._index.find(digest) if self._index and self._indexed else []
+        return min((index for index in found if index not in self._freed | self._pending_freed), default=None)
 
     def _bring_up(self, state: State) -> None:
         """Read what the ledger has and this object does not: at first, and what other writers have sealed."""
@@ -147,9 +147,8 @@ class Copies:
         if kind == "ruling":
             self._freed |= _freed_by(state, body)
         elif kind == "round":
-            for digest in round_prints(body).values():
-                if self._find(digest) is None:  # of two that an older release let in, the first is named
-                    self._recent[digest] = index
+            for digest in round_prints(body).values():  # several receipts have it where a release did not look
+                self._recent.setdefault(digest, []).append(index)
 
 
 def _freed_by(state: State, body: JsonObject) -> set[int]:

@@ -127,7 +127,11 @@ FLAGGED = (
     ("F_CANCELLED", "the run was cancelled before its end", "run it to its end"),
     ("F_NONFINITE", "NaN or Infinity stands for a setting; it is kept as text", "none: no measurement can have it"),
     ("F_RATE_IMPOSSIBLE", "a printed rate no request can have had: pieces came bunched", "none: it is never used"),
-    ("F_COLD_FIRST", "the highest time to a first token is over ten times the median", "warm up before the run"),
+    (
+        "F_COLD_FIRST",
+        "the first repetition, or the slowest first token, is far from the others",
+        "warm up before the run",
+    ),
     ("F_TZ_MISSING", "a local time without a zone", "give --zone: that of the node's clock"),
     ("F_FORMULA", "two printed figures of one thing, by two formulas, over 2 % apart", "compare one formula only"),
     ("F_OUTPUT_LENGTH", "answers are over 2 % shorter or longer than asked for", "let the server ignore the end"),

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from ledger import canonical
 from ledger.errors import MalformedError, RefusedError
 from ledger.ingest.values import printed_number
 from ledger.scoring.compare.blocks import BlockRun, BlockSession
@@ -66,9 +67,13 @@ def side_of_rows(label: str, files: Sequence[ToolFile]) -> Side:
 def sides_of_round(name: str, body: JsonObject) -> dict[str, Side]:
     """The arms of a round that satisfies its schema, each as a side, by their roles."""
     sides = {}
+    session = hashlib.sha256(canonical.encode(body)).hexdigest()
     for arm in body["arms"]:
         reps = [rep for rep in body["reps"] if rep["arm"] == arm["role"] and not rep["warmup"]]
-        runs = [_run_of_rep(f"{name}@{arm['role']}/{rep['order']}", rep, body, arm) for rep in reps]
+        runs = [
+            replace(_run_of_rep(f"{name}@{arm['role']}/{rep['order']}", rep, body, arm), session=session)
+            for rep in reps
+        ]
         sides[arm["role"]] = _side(
             f"{name}@{arm['role']}",
             runs,
@@ -183,6 +188,7 @@ def _run_of_row(file: ToolFile, row: Row, *, alone: bool) -> CompareRun:
         started_at=_orderable(row.started_at),
         axes=_axes(row.settings, row.environment, row.weights) | {"tool": row.harness.get("name", file.tool)},
         source=hashlib.sha256(file.raw).hexdigest() + f"/{row.number}",
+        order=row.number,
     )
 
 
@@ -199,7 +205,18 @@ def _run_of_rep(name: str, rep: JsonObject, body: JsonObject, arm: JsonObject) -
         axes=_axes(arm.get("settings", {}), body["environment"], body["weights"])
         | {f"slot/{axis}": value for axis, value in slot.items()}
         | {"tool": body["harness"]["name"]},
+        source=_source_of_rep(rep, body),
+        order=rep["order"],
     )
+
+
+def _source_of_rep(rep: JsonObject, body: JsonObject) -> str:
+    """The row of a file that a repetition was made of, as `_run_of_row` names it; else what it says, by its digest."""
+    files = {file["name"]: file["sha256"] for file in body.get("attachments", [])}
+    if "source" in rep:
+        return f"{files[rep['source']['attachment']]}/{rep['source']['row']}"
+    said = {name: rep[name] for name in ("started_at", "wall_ns", "records")}
+    return hashlib.sha256(canonical.encode(said)).hexdigest()
 
 
 def _test(workload: JsonObject, context: int | None) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ledger.rule import TIERS
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -28,7 +30,8 @@ class Judged:
         verdict: none without a rule, and for sessions without a candidate behind the first.
         gone_at: index of the ruling that voided or superseded it; none while it stands.
         gone_by: ``void`` or ``supersede``.
-        merged_at: index of the ruling that says it was merged.
+        merged_at: index of the first ruling that says it was merged.
+        merged_as: commit that this ruling names.
         review: ``accepted`` or ``rejected`` by the last ruling that reviewed it, or empty.
     """
 
@@ -39,12 +42,25 @@ class Judged:
     gone_at: int | None = None
     gone_by: str = ""
     merged_at: int | None = None
+    merged_as: str = ""
     review: str = ""
 
     @property
     def counts(self) -> bool:
-        """Whether its figures count: no ruling has taken it out, and it is in no quarantine."""
-        return self.stands and (not self.rung.quarantine or self.review == "accepted")
+        """Whether its figures count: no ruling has taken it out, and it is in no quarantine.
+
+        A review that rejects a round takes it out as well, but of a session with a candidate only that.
+        """
+        if self.rung.quarantine:
+            return self.stands and self.review == "accepted"
+        rejects_all = self.rung.purpose not in SCORED or "candidate" not in self.rung.figures
+        return self.stands and not (rejects_all and self.review == "rejected")
+
+    @property
+    def has_won(self) -> bool:
+        """Whether it counts, is attested, and its candidate has a tier."""
+        label = self.verdict.label if self.verdict is not None else ""
+        return self.counts and self.rung.evidence == "attested" and label in TIERS
 
     @property
     def stands(self) -> bool:

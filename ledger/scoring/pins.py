@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def pins(history: History) -> list[Pin]:
 
 def slot_pins(state: SlotState) -> Iterator[Pin]:
     """The pins of one slot, ordered by role."""
-    latest = state.references[-1] if state.references else None
+    latest = max(state.references, key=attrgetter("receipt"), default=None)  # a review may have let an older one in
     for role, held in (("basis", state.frontier.best), ("guard", state.passes.best), ("reference", latest)):
         measured = _best_measured(state, reference=role == "reference")
         if held is not None or (measured is not None and role != "guard"):

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from ledger.kinds import FIGURE_KINDS
-from ledger.rule import TIERS, read_rule
+from ledger.rule import read_rule
 from ledger.scoring.gates import LEAST_REPS
 from ledger.scoring.history import History, Judged
 from ledger.scoring.rung import read_imported, read_round
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from ledger.scoring.facts import ArmFact
     from ledger.scoring.rung import Figure, Rung, Slot
     from ledger.scoring.slots import Holding, SlotState
-    from ledger.scoring.verdict import Verdict
     from ledger.verified import VerifiedLog
 
 REPLAYED_KINDS = FIGURE_KINDS | {"rule", "ruling"}
@@ -214,15 +213,15 @@ class Replay:
 
     # What a rung leaves behind.
 
-    def _count(self, judged: Judged, since: int) -> None:
+    def _count(self, judged: Judged, since: int, *, only: str = "") -> None:
         rung, rule = judged.rung, judged.rule
         needed = max(rule.min_reps if rule else 0, LEAST_REPS)
         passed, stopped = passes(judged.verdict), is_stopped(judged.verdict)
         for slot, arm, figure in rung.all_figures():
             item = holding(rung, since, arm, figure)
             state = self._slots[slot]
-            if arm == "candidate" and stopped:
-                continue  # its speed is a diagnostic, and no number that anybody is shown
+            if (only and arm != only) or (arm == "candidate" and stopped):
+                continue  # the speed of what was stopped is a diagnostic, and no number that anybody is shown
             if rung.evidence != "attested":
                 state.measured.add(item)
             elif figure.reps < needed:
@@ -239,8 +238,9 @@ class Replay:
     def _rule_on(self, index: int, body: JsonObject) -> None:
         judged = self._judged[self._by_digest[body["receipt"]]]
         action = body["action"]
-        if not judged.stands and action in ("void", "supersede"):
-            return  # it is gone already, from the first ruling on
+        again = not judged.stands if action in ("void", "supersede") else judged.merged_at is not None
+        if again and action in ("void", "supersede", "merged"):
+            return  # it is gone, or merged, from the first ruling on
         self._changes.ruled.add(judged.rung.index)
         self._changes.slots.update(judged.rung.slots())
         if action in ("void", "supersede"):
@@ -248,8 +248,8 @@ class Replay:
                 self._slots[slot].withdraw(judged.rung.index, index)
             judged = replace(judged, gone_at=index, gone_by=action)
         elif action == "merged":
-            judged = replace(judged, merged_at=index)
-            self._merge(judged, index, body["commit"])
+            judged = replace(judged, merged_at=index, merged_as=body["commit"])
+            self._merge(judged, index)
         else:
             judged = self._judge_again(judged, index, body)
         self._judged[judged.rung.index] = judged
@@ -264,37 +264,33 @@ class Replay:
             context = replace(judged.context, review=judged.review, waived=waived)
             judged = replace(judged, context=context, verdict=first_verdict(judged.rung, judged.rule, context))
         if before.counts and judged.counts:
-            self._recount(before, judged.verdict, index)
+            self._recount(before, judged, index)
         elif judged.counts:
             self._count(judged, index)
         elif before.counts:
             for slot in judged.rung.slots():
                 self._slots[slot].withdraw(judged.rung.index, index)
+        if judged.merged_at is not None and not before.has_won:
+            self._merge(judged, index)
         return judged
 
-    def _recount(self, judged: Judged, verdict: Verdict | None, index: int) -> None:
+    def _recount(self, before: Judged, judged: Judged, index: int) -> None:
         """Let a candidate count, or no longer, after a ruling has changed its verdict."""
-        rung, attested = judged.rung, judged.rung.evidence == "attested"
-        counts = passes if attested else is_shown
-        if counts(judged.verdict) == counts(verdict) or not judged.stands:
+        rung = judged.rung
+        counts = passes if rung.evidence == "attested" else is_shown
+        if counts(before.verdict) == counts(judged.verdict):
             return
-        for slot, arm, figure in rung.all_figures():
-            if arm != "candidate":
-                continue
-            state = self._slots[slot]
-            if not counts(verdict):
-                state.withdraw_candidate(rung.index, index)
-            else:
-                (state.passes if attested else state.measured).add(holding(rung, index, arm, figure))
+        if counts(judged.verdict):
+            self._count(judged, index, only="candidate")
+            return
+        for slot in rung.slots():
+            self._slots[slot].withdraw_candidate(rung.index, index)
 
-    def _merge(self, judged: Judged, index: int, commit: str) -> None:
-        """A merged candidate is main from here on, when it was attested and had won."""
-        rung, verdict = judged.rung, judged.verdict
-        won = verdict is not None and verdict.label in TIERS
-        if rung.evidence != "attested" or not won or not judged.stands:
-            return
-        item = holding(rung, index, "candidate", rung.figures["candidate"])
-        self._slots[rung.slot].raise_frontier(replace(item, commit=commit))
+    def _merge(self, judged: Judged, index: int) -> None:
+        """A merged candidate is main from here on, when it was attested and has won."""
+        if judged.has_won:
+            item = holding(judged.rung, index, "candidate", judged.rung.figures["candidate"])
+            self._slots[judged.rung.slot].raise_frontier(replace(item, commit=judged.merged_as))
 
 
 def _beats(slot: Slot, main: Figure, frontier: Figure, agree: str | None) -> bool:

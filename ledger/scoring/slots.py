@@ -61,23 +61,18 @@ class Pool:
     items: list[Holding] = field(default_factory=list)
     best: Holding | None = None
 
-    def add(self, item: Holding) -> bool:
-        """Take a figure in; returns whether it is the new best. Of equals, the first stays."""
+    def add(self, item: Holding) -> None:
+        """Take a figure in. Of equals, the first stays the best."""
         self.items.append(item)
-        if self.best is not None and not self.slot.better(item.figure.value, self.best.figure.value):
-            return False
-        self.best = item
-        return True
+        if self.best is None or self.slot.better(item.figure.value, self.best.figure.value):
+            self.best = item
 
-    def remove(self, receipt: int, arm: str = "") -> bool:
-        """Drop what a receipt gave, or one arm of it; returns whether the best has changed."""
-        before = self.best
-        self.items = [item for item in self.items if item.receipt != receipt or (arm and item.arm != arm)]
-        self.best = None
-        for item in self.items:
-            if self.best is None or self.slot.better(item.figure.value, self.best.figure.value):
-                self.best = item
-        return self.best != before
+    def remove(self, receipt: int, arm: str = "") -> None:
+        """Drop what a receipt gave, or one arm of it."""
+        kept = [item for item in self.items if item.receipt != receipt or (arm and item.arm != arm)]
+        self.items, self.best = [], None
+        for item in kept:
+            self.add(item)
 
 
 @dataclass(slots=True)
@@ -87,12 +82,14 @@ class Pools:
     Attributes:
         slot: which.
         by_statistic: a pool for each statistic that a rule ever asked for.
-        latest: statistic of the figure that came last; what is shown is of it.
+        latest: statistic of the newest figure; what is shown is of it.
+        newest: receipt of that figure: what a review lets in later is no newer for it.
     """
 
     slot: Slot
     by_statistic: dict[str, Pool] = field(default_factory=dict)
     latest: str = ""
+    newest: int = -1
 
     @property
     def best(self) -> Holding | None:
@@ -109,15 +106,16 @@ class Pools:
         pool = self.by_statistic.get(statistic)
         return pool.best if pool else None
 
-    def add(self, item: Holding) -> bool:
-        """Take a figure in; returns whether it is the new best under its statistic."""
-        self.latest = item.statistic
-        return self.by_statistic.setdefault(item.statistic, Pool(self.slot)).add(item)
+    def add(self, item: Holding) -> None:
+        """Take a figure in."""
+        if item.receipt >= self.newest:
+            self.latest, self.newest = item.statistic, item.receipt
+        self.by_statistic.setdefault(item.statistic, Pool(self.slot)).add(item)
 
-    def remove(self, receipt: int, arm: str = "") -> bool:
-        """Drop what a receipt gave, or one arm of it; returns whether a best has changed."""
-        changed = [pool.remove(receipt, arm) for pool in self.by_statistic.values()]  # all of them, not up to the first
-        return any(changed)
+    def remove(self, receipt: int, arm: str = "") -> None:
+        """Drop what a receipt gave, or one arm of it."""
+        for pool in self.by_statistic.values():
+            pool.remove(receipt, arm)
 
 
 @dataclass(slots=True)
@@ -153,15 +151,15 @@ class SlotState:
     def raise_frontier(self, item: Holding) -> None:
         """Take in an attested figure of main."""
         self.passes.add(item)
-        if self.frontier.add(item):
-            self.moves.append(Move(index=item.since, holding=item))
+        before = self.frontier.best
+        self.frontier.add(item)
+        self._note_move(before, item.since)
 
     def withdraw_candidate(self, receipt: int, index: int) -> None:
         """Drop what a candidate gave that does not pass any more, merged or not."""
         self.passes.remove(receipt, "candidate")
         self.measured.remove(receipt, "candidate")
-        if self.frontier.remove(receipt, "candidate"):
-            self.moves.append(Move(index=index, holding=self.frontier.best))
+        self._lower_frontier(receipt, index, "candidate")
 
     def withdraw(self, receipt: int, index: int) -> None:
         """Drop what a receipt gave, from this index on."""
@@ -169,7 +167,16 @@ class SlotState:
         self.measured.remove(receipt)
         self.references = [item for item in self.references if item.receipt != receipt]
         self.noise.pop(receipt, None)
-        if self.frontier.remove(receipt):
+        self._lower_frontier(receipt, index)
+
+    def _lower_frontier(self, receipt: int, index: int, arm: str = "") -> None:
+        before = self.frontier.best
+        self.frontier.remove(receipt, arm)
+        self._note_move(before, index)
+
+    def _note_move(self, before: Holding | None, index: int) -> None:
+        """A move of what is shown: a figure of the latest statistic, or the first one of another."""
+        if self.frontier.best != before:
             self.moves.append(Move(index=index, holding=self.frontier.best))
 
 

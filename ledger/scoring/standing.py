@@ -21,7 +21,7 @@ def first_verdict(rung: Rung, rule: Rule | None, context: Context | None) -> Ver
         return None
     if "candidate" in rung.figures or "main" not in rung.figures:
         return judge(rung, rule, context)
-    if rung.quarantine and context.review != "accepted":
+    if context.review == "rejected" or (rung.quarantine and context.review != "accepted"):
         label, code, detail = quarantine_bound(rung, context.review)
         gate = Gate(name="provenance", outcome="fail", code=code, detail=detail)
         return Verdict(label=label, rule=rule.digest, gate="provenance", code=code, gates=(gate,))

@@ -257,7 +257,12 @@ def test_receipts_and_the_noise_of_their_ledger(desk: Desk, tmp_path: Path) -> N
     done = desk.run("compare", *words, "--json")
     (found,) = done.document("compare")["pairs"]
     assert (found["verdict"], len(found["nulls"])) == ("BETTER", 3)  # of the same node alone
-    desk.run("ruling", "void", str(desk.size - 2), "--reason", "a tenant", "--key", desk.key("root"))
+    review = ("ruling", "review", str(desk.size - 2), "--reason", "a tenant", "--key", desk.key("root"), "--outcome")
+    desk.run(*review, "rejected")
+    assert "E_NOISE_UNKNOWN" in desk.run("compare", *words, status=UNAVAILABLE).out
+    desk.run("ruling", "review", str(desk.size - 3), *review[3:], "accepted")
+    assert "BETTER" in desk.run("compare", *words, "--json").out
+    desk.run("ruling", "void", str(desk.size - 4), "--reason", "a tenant", "--key", desk.key("root"))
     assert "E_NOISE_UNKNOWN" in desk.run("compare", *words, status=UNAVAILABLE).out
     no_round = desk.run("compare", desk.receipt(0), "--", desk.receipt(1), status=REFUSED)
     assert no_round.code() == "E_KIND"

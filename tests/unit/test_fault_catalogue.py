@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import sys
 from pathlib import Path
@@ -22,11 +23,12 @@ SOURCES = [
     ),
     PACKAGE / "round.py",
 ]
+EXPECTING = ("pytest.mark.parametrize", "pytest.param", "pytest.raises")
 READERS = ["E_UTF8", "E_JSON", "E_DUPLICATE_KEY", "E_NONFINITE", "E_FRACTION", "E_DEPTH", "E_SIZE", "E_LFS_POINTER"]
 
 
 def codes_in(text: str) -> set[str]:
-    return set(re.findall(r"\b[EF]_[A-Z][A-Z0-9_]*", text.replace("TYPE_CHECKING", "")))
+    return set(re.findall(r"\b[EFK]_[A-Z][A-Z0-9_]*", text.replace("TYPE_CHECKING", "")))
 
 
 def used() -> set[str]:
@@ -46,6 +48,29 @@ def test_every_code_of_the_catalogue_is_used() -> None:
 def test_every_code_is_in_a_test() -> None:
     tests = "".join(path.read_text() for path in TESTS.rglob("*.py") if path.name != Path(__file__).name)
     assert [code for code in CATALOGUE if code not in tests] == []
+
+
+def asserted(path: Path) -> set[str]:
+    """Codes that a file of tests expects: in an assertion, in a table of cases, or of an error."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        is_table = isinstance(node, ast.Assign | ast.AnnAssign) and node.col_offset == 0
+        is_call = isinstance(node, ast.Call) and ast.unparse(node.func) in EXPECTING
+        if isinstance(node, ast.Assert) or is_table or is_call:
+            found |= codes_in(" ".join(texts_in(node)))
+    return found
+
+
+def texts_in(node: ast.AST) -> list[str]:
+    constants = [part.value for part in ast.walk(node) if isinstance(part, ast.Constant)]
+    return [value for value in constants if isinstance(value, str)]
+
+
+def test_every_code_is_expected_by_a_test_and_not_only_named() -> None:
+    expected = {
+        code for path in TESTS.rglob("test_*.py") if path.name != Path(__file__).name for code in asserted(path)
+    }
+    assert [code for code in CATALOGUE if code not in expected] == []
 
 
 def test_every_code_of_quarantine_is_a_flag_of_the_catalogue() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from ledger.flags import QUARANTINE, quarantine_codes
 from ledger.scoring.pins import pins
-from tests.support.scoring import GUARD, PREFILL_SLOT, Fold, frontier_of, make_rule, scored_body
+from tests.support.scoring import DECODE_SLOT, GUARD, PREFILL_SLOT, Fold, frontier_of, make_rule, scored_body
 
 if TYPE_CHECKING:
     from ledger.canonical import JsonObject
@@ -151,3 +151,118 @@ def test_a_void_of_what_never_counted_leaves_no_move() -> None:
     fold.rule_on(odd, "review", outcome="accepted")
     assert pool_sizes(fold) == (0, 0, 0, 0)
     assert fold.history.slots[PREFILL_SLOT].moves == []
+
+
+# Reviews and merges in any order.
+
+
+def test_a_guard_that_was_measured_once_is_no_base_after_a_review_either() -> None:
+    body = scored_body("a", [1300, 1300], [1000, 1000], guard=(900, 900))
+    body["reps"][2]["metrics"] = ["prefill_tok_s"]
+    assert body["reps"][2]["arm"] == "candidate"
+    over = {"plausibility": {"ceiling": "1"}, "denominator": {"unattested": "1000"}}
+    reviewed, plain = Fold(make_rule(**over)), Fold(make_rule())
+    at = reviewed.add("round", body)
+    assert reviewed.verdict(at).label == "REVIEW"
+    reviewed.rule_on(at, "review", outcome="accepted")
+    plain.add("round", body)
+    for fold in (reviewed, plain):
+        assert fold.judged(at).rung.guards[DECODE_SLOT, "candidate"].reps == 1
+        assert [item.arm for item in fold.history.slots[DECODE_SLOT].passes.items] == ["main"]
+
+
+@pytest.mark.parametrize("first", ["review", "merged"])
+def test_a_merge_counts_from_where_it_is_merged_and_accepted(first: str) -> None:
+    fold = Fold(make_rule())
+    fold.add("round", scored_body("a", [1000, 1000], [1000, 1000]))
+    odd = fold.add("round", faulty(scored_body("b", [1300, 1300], [1000, 1000])))
+    rulings = [("review", {"outcome": "accepted"}), ("merged", {"commit": "c"})]
+    for action, members in rulings if first == "review" else rulings[::-1]:
+        assert frontier_of(fold) == 1000
+        last = fold.rule_on(odd, action, **members)
+    best = fold.history.slots[PREFILL_SLOT].frontier.best
+    assert best is not None
+    assert frontier_of(fold) == 1300
+    assert (best.since, best.commit) == (last, "c")
+
+
+@pytest.mark.parametrize("quarantined", [True, False])
+def test_a_merge_leaves_with_a_rejection_and_comes_back_with_its_acceptance(*, quarantined: bool) -> None:
+    fold = Fold(make_rule())
+    fold.add("round", scored_body("a", [1000, 1000], [1000, 1000]))
+    body = scored_body("b", [1300, 1300], [1000, 1000])
+    at = fold.add("round", faulty(body) if quarantined else body)
+    fold.rule_on(at, "review", outcome="accepted")
+    fold.rule_on(at, "merged", commit="c")
+    before = pool_sizes(fold)
+    assert frontier_of(fold) == 1300
+    fold.rule_on(at, "review", outcome="rejected")
+    assert frontier_of(fold) == 1000
+    fold.rule_on(at, "review", outcome="accepted")
+    assert frontier_of(fold) == 1300
+    assert pool_sizes(fold) == before
+
+
+def test_a_merge_that_is_said_twice_is_one() -> None:
+    fold = Fold(make_rule())
+    at = fold.add("round", scored_body("b", [1300, 1300], [1000, 1000]))
+    ruling = fold.rule_on(at, "merged", commit="c")
+    before = pool_sizes(fold)
+    fold.rule_on(at, "merged", commit="d")
+    assert (pool_sizes(fold), fold.judged(at).merged_at) == (before, ruling)
+
+
+@pytest.mark.parametrize("purpose", ["score", "reference", "noise"])
+def test_a_review_takes_out_what_has_no_candidate_to_reject(purpose: str) -> None:
+    fold = Fold(make_rule())
+    if purpose == "noise":
+        body = scored_body("n", [1000, 1100], [1000, 1000], purpose="noise", parity=[])
+        for arm in body["arms"]:
+            arm["code_sha256"] = "0" * 64
+    else:
+        body = role(scored_body("m", [1000, 1000], None), "main" if purpose == "score" else "reference")
+        body |= {"purpose": purpose}
+    at = fold.add("round", body)
+    before = (pool_sizes(fold), fold.history.slots[PREFILL_SLOT].noise_floor)
+    assert before != ((0, 0, 0, 0), None)
+    fold.rule_on(at, "review", outcome="rejected")
+    assert (pool_sizes(fold), fold.history.slots[PREFILL_SLOT].noise_floor) == ((0, 0, 0, 0), None)
+    if purpose == "score":
+        assert (fold.verdict(at).label, fold.verdict(at).code) == ("REJECT", "E_REVIEW_REJECTED")
+    fold.rule_on(at, "review", outcome="accepted")
+    assert (pool_sizes(fold), fold.history.slots[PREFILL_SLOT].noise_floor) == before
+
+
+def test_a_rejected_candidate_leaves_main_of_its_session_in() -> None:
+    fold = Fold(make_rule())
+    at = fold.add("round", scored_body("b", [1300, 1300], [1000, 1000]))
+    fold.rule_on(at, "review", outcome="rejected")
+    assert fold.verdict(at).label == "REJECT"
+    assert frontier_of(fold) == 1000
+
+
+def test_a_reference_that_is_accepted_late_is_not_the_latest() -> None:
+    fold = Fold(make_rule())
+
+    def reference(name: str, speed: int) -> JsonObject:
+        return role(scored_body(name, [speed] * 2, None), "reference", purpose="reference")
+
+    old = fold.add("round", faulty(reference("old", 400)))
+    new = fold.add("round", reference("new", 500))
+    fold.rule_on(old, "review", outcome="accepted")
+    (pin,) = [pin for pin in pins(fold.history) if pin.role == "reference"]
+    assert pin.held is not None
+    assert pin.held.receipt == new
+
+
+def test_a_figure_of_an_older_statistic_that_is_accepted_late_is_not_what_is_shown() -> None:
+    fold = Fold()
+    fold.add("rule", make_rule(statistic="median").body)
+    old = fold.add("round", faulty(scored_body("old", [900, 900], [900, 900])))
+    fold.add("rule", make_rule(name="next", statistic="mean").body)
+    new = fold.add("round", scored_body("new", [1000, 1000], [1000, 1000]))
+    fold.rule_on(old, "review", outcome="accepted")
+    state = fold.history.slots[PREFILL_SLOT]
+    assert state.frontier.best_under("median") is not None
+    assert frontier_of(fold) == 1000
+    assert [move.index for move in state.moves] == [new]

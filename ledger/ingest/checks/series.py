@@ -1,4 +1,10 @@
-"""Repetitions in the order of time: a first one or a first sample that was cold, and values that go one way."""
+"""Repetitions in the order of time: a first one or a first sample that was cold, and values that go one way.
+
+How often chance alone gives a code, for two equal arms of 3, 5 or 10 repetitions with 1 to 3 % of normal noise: drift
+in about 2 % of the rounds, in both directions together, and a cold first repetition in 0.3 % at most. Arms that took
+turns are never confounded. Arms that ran in one go are when they drift, or when they differ enough to look like it, and
+the more surely the more repetitions there are: such a difference and a change with time are one thing.
+"""
 
 from __future__ import annotations
 
@@ -107,7 +113,9 @@ def drifts(values: Sequence[Fraction]) -> bool:
     """Whether chance would order values like this in one direction less than once in a hundred times.
 
     Kendall's test for a trend: rising less falling pairs of n values have a variance of n (n - 1) (2n + 5) / 18, and
-    are near enough to normal from five values on; fewer cannot be that rare.
+    are near enough to normal from five values on; fewer cannot be that rare. Counted out over all orders of five to
+    nine values, a trend in either direction is seen in 1.1 to 1.7 % of them. Arms that take turns and differ may hide a
+    drift, and never make one.
     """
     count = len(values)
     rising, falling = count_pairs(values)

@@ -106,9 +106,8 @@ def compare_pairs(
     flags = _prepare(base, other)
     tests = common_tests(base, other)
     ours, theirs = base.by_test(), other.by_test()
-    for first, second in noise:
-        _check_noise(base, other, first, second)
-        flags += _noise_left_out(first, second, tests)
+    _check_noise(base, other, noise)
+    flags += [flag for session in noise for flag in _noise_left_out(*session, tests)]
     wanted: list[tuple[str, str]] = []
     for test in tests:
         drift = prompt_drift([*ours[test], *theirs[test]])
@@ -153,18 +152,20 @@ def _prepare(base: Side, other: Side) -> list[str]:
     return flags
 
 
-def _check_noise(base: Side, other: Side, first: Side, second: Side) -> None:
-    """A session of noise is one build under the same conditions, and no part of what it is held against."""
-    if (first.code, first.choices) != (second.code, second.choices):
-        raise RefusedError("E_NOISE_ARMS", f"{first.label} and {second.label} are not one build", where="--noise")
-    session = Side(label=first.label, runs=(*first.runs, *second.runs))
+def _check_noise(base: Side, other: Side, noise: Sequence[tuple[Side, Side]]) -> None:
+    """A session of noise is one build under the same conditions, no other session, and no part of the sides."""
+    for first, second in noise:
+        if (first.code, first.choices) != (second.code, second.choices):
+            raise RefusedError("E_NOISE_ARMS", f"{first.label} and {second.label} are not one build", where="--noise")
+    every = Side(label="noise", runs=tuple(run for session in noise for half in session for run in half.runs))
     try:
-        check_distinct(Side(label=base.label, runs=(*base.runs, *other.runs)), session)
+        check_distinct(Side(label=base.label, runs=(*base.runs, *other.runs)), every)
     except RefusedError as err:
         raise RefusedError(
-            "E_COPIED_SAMPLES", f"noise is measured apart from what it is held against: {err.message}", where="--noise"
+            "E_COPIED_SAMPLES", f"every run of noise is measured apart: {err.message}", where="--noise"
         ) from err
-    check_axes(base, session)
+    for first, second in noise:
+        check_axes(base, Side(label=first.label, runs=(*first.runs, *second.runs)))
 
 
 def _noise_left_out(first: Side, second: Side, tests: Sequence[str]) -> list[str]:

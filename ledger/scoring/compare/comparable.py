@@ -7,7 +7,7 @@ other, and no noise is large enough to cover it.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,6 +16,7 @@ from ledger.metrics import METRICS
 from ledger.scoring.compare.row3 import run_statistics
 from ledger.scoring.compare.side import CompareRun, Side, all_runs
 from ledger.scoring.facts import decimal_text
+from ledger.timing import timing_digest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,10 +54,12 @@ def check_distinct(base: Side, other: Side) -> None:
         RefusedError: ``E_SELF_COMPARE`` when a side is compared with its own runs, ``E_COPIED_SAMPLES`` when one run is
             there twice.
     """
-    own = {(run.source, run.name): run for run in base.runs if run.source}
-    again = [run for run in other.runs if (run.source, run.name) in own]
-    if again:
-        raise RefusedError("E_SELF_COMPARE", f"{again[0].name} is on both sides: compared with itself", where="compare")
+    own = {run.source: run for run in reversed(base.runs) if run.source}
+    for run in other.runs:
+        if run.source in own:
+            name = own[run.source].name
+            said = "is on both sides" if name == run.name else f"is {name} under another name"
+            raise RefusedError("E_SELF_COMPARE", f"{run.name} {said}: compared with itself", where="compare")
     prints = {id(run): _Print.of(run) for _, run in all_runs([base, other])}
     for (one_side, one), (two_side, two) in combinations(all_runs([base, other]), 2):
         said = prints[id(one)].again(prints[id(two)])
@@ -71,9 +74,11 @@ def check_distinct(base: Side, other: Side) -> None:
 
 
 class _Print(NamedTuple):
-    """By what a run is known again: what the clocks said of its records, and the mean of its rates."""
+    """By what a run is known again: its file, what the clocks said of its records, and the mean of its rates."""
 
+    source: str
     test: str
+    timing: bytes | None
     times: Sequence[tuple[object, ...]]
     unique: frozenset[tuple[object, ...]]
     mean: str
@@ -86,7 +91,9 @@ class _Print(NamedTuple):
         known = Counter(each for each in times if None not in each[: len(clocks)])
         mean = run_statistics(run).get("mean") if len(times) >= _LEAST_FOR_MEANS else None
         return cls(
+            source=run.source,
             test=run.test,
+            timing=timing_digest(run.records),
             times=times,
             unique=frozenset(each for each, count in known.items() if count == 1),
             mean="" if mean is None else decimal_text(mean),
@@ -94,9 +101,13 @@ class _Print(NamedTuple):
 
     def again(self, other: _Print) -> str:
         """Why both are one run; empty when they are not. What a run has twice tells only how coarse its clock is."""
+        if self.source and self.source == other.source:
+            return "read from the same place"
         if self.test != other.test:
             return ""
-        if len(self.times) == len(other.times) >= _LEAST_SHARED:
+        if self.timing is not None and self.timing == other.timing:
+            return "every time is the same, to the nanosecond"
+        if len(self.times) == len(other.times) >= _LEAST_SHARED and not self.unique.isdisjoint(other.unique):
             pairs = zip(self.times, other.times, strict=True)
             shared = sum(one == two and one in self.unique and two in other.unique for one, two in pairs)
             if 2 * shared >= len(self.times):
@@ -116,23 +127,30 @@ def check_axes(base: Side, other: Side) -> list[str]:
     Raises:
         RefusedError: ``E_NOT_COMPARABLE`` naming the axis, both values and both runs.
     """
-    first: dict[str, CompareRun] = {}
-    silent: dict[str, str] = {}
+    tests: dict[str, list[CompareRun]] = defaultdict(list)
     for _, run in all_runs([base, other]):
-        model = first.setdefault(run.test, run)
-        for axis in sorted({*model.axes, *run.axes}):
-            one, two = model.axes.get(axis), run.axes.get(axis)
-            if one == two:
-                continue
-            if None in (one, two) and axis.startswith(_FACTS):
-                silent.setdefault(axis, model.name if one is None else run.name)
-                continue
+        tests[run.test].append(run)
+    silent: dict[str, str] = {}
+    for runs in tests.values():
+        for axis in sorted({axis for run in runs for axis in run.axes}):
+            silent |= _compare_axis(axis, runs)
+    return [f"F_AXIS_UNKNOWN: {name} does not say {axis}, another run does" for axis, name in silent.items()]
+
+
+def _compare_axis(axis: str, runs: Sequence[CompareRun]) -> dict[str, str]:
+    """The axis with a run that does not say it, where that is no difference; nothing where all say the same."""
+    may_be_silent = axis.startswith(_FACTS)
+    silent = [run for run in runs if may_be_silent and axis not in run.axes]
+    model, *others = [run for run in runs if not may_be_silent or axis in run.axes]
+    for run in others:
+        one, two = model.axes.get(axis), run.axes.get(axis)
+        if one != two:
             raise RefusedError(
                 "E_NOT_COMPARABLE",
                 f"{axis} is {_shown(one)} in {model.name} and {_shown(two)} in {run.name}",
                 where=axis,
             )
-    return [f"F_AXIS_UNKNOWN: {name} does not say {axis}, another run does" for axis, name in silent.items()]
+    return {axis: silent[0].name} if silent else {}
 
 
 def is_same_place(base: Side, session: Side) -> bool:
@@ -213,18 +231,20 @@ def prompt_drift(runs: Sequence[CompareRun]) -> str:
         return ""
     what = "text" if column == "prompt_sha256" else "number of tokens"
     if all(run.prompts for run in runs):
-        seen: dict[str, tuple[object, str]] = {}
+        seen: dict[str, object] = {}
         drifted = set()
         for run in runs:
             for prompt, value in zip(run.prompts, run.records[column], strict=True):
-                if seen.setdefault(prompt, (value, run.name))[0] != value:
+                if value is not None and seen.setdefault(prompt, value) != value:
                     drifted.add(prompt)
         if drifted:
             return f"{len(drifted)} of {len(seen)} prompts have another {what} in another run, {min(drifted)} for one"
         return ""
-    model: Counter[object] = Counter(runs[0].records[column])
-    for run in runs[1:]:
-        strange = Counter[object](run.records[column]) - model
+    known = [Counter[object](value for value in run.records[column] if value is not None) for run in runs]
+    model = max(known, key=Counter.total)  # whichever that is: what lacks a prompt has no other one
+    whole = runs[known.index(model)]
+    for run, own in zip(runs, known, strict=True):
+        strange = own - model
         if strange:
-            return f"{strange.total()} prompts of {run.name} have another {what} than any of {runs[0].name}"
+            return f"{strange.total()} prompts of {run.name} have another {what} than any of {whole.name}"
     return ""

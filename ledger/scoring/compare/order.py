@@ -2,15 +2,17 @@
 
 Only then does what drifts over the hours (temperature, other tenants, a cache that fills) fall on both alike.
 
-Starts are whole seconds, so short runs share one. They are alternated when their order within each side and their
-starts together allow it, and nobody else's order can be told from them.
+Starts are whole seconds, so short runs share one. The repetitions of one round have their order from the round. Other
+runs are alternated when their starts allow it: what began in one second, in whatever order, met the same conditions.
+Then the place in the file decides, and the digest of the file, but never the order in which somebody names the files.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, TypeAlias
+from operator import attrgetter
+from typing import TYPE_CHECKING, NamedTuple
 
 from ledger.metrics import NS_PER_S
 from ledger.strict import parse_time
@@ -49,11 +51,11 @@ def order_faults(base: Sequence[CompareRun], other: Sequence[CompareRun]) -> lis
         return [("E_UNPAIRED", f"{len(base)} runs of base and {len(other)} of the other side make no pairs")]
     ordered = _in_turn(base, other)
     if ordered is None:
-        word = "".join("O" if is_other else "B" for _, is_other, _ in _in_time(base, other))
+        word = "".join("O" if timed.is_other else "B" for timed in sorted(_timed(base, other), key=attrgetter("place")))
         return [("E_ORDER_CONFOUNDED", f"the runs are not alternated (B base, O other): {word}")]
     gaps, overlaps, ended = [], [], 0
-    for at, (start, _, run) in enumerate(ordered):
-        before = ordered[at - 1][2].name if at else ""
+    for at, (start, _, _, run) in enumerate(ordered):
+        before = ordered[at - 1].run.name if at else ""
         if start + _CLOCK_NS <= ended:
             overlaps.append(f"{before} was not done when {run.name} started")
         elif at and start - ended > LONGEST_GAP_S * NS_PER_S:
@@ -71,30 +73,49 @@ def steps(base: Sequence[tuple[CompareRun, Fraction]], other: Sequence[tuple[Com
     values = {id(run): value for run, value in (*base, *other)}
     ordered = _in_turn([run for run, _ in base], [run for run, _ in other]) or []
     ratios = []
-    for (_, is_other, run), (_, _, following) in pairwise(ordered):
-        one, two = values[id(run)], values[id(following)]
-        ratios.append(one / two if is_other else two / one)
+    for timed, following in pairwise(ordered):
+        one, two = values[id(timed.run)], values[id(following.run)]
+        ratios.append(one / two if timed.is_other else two / one)
     return Steps(pairs=tuple(ratios[::2]), between=tuple(ratios[1::2]))
 
 
-_Timed: TypeAlias = "tuple[int, bool, CompareRun]"
-"""Start in nanoseconds since 1970, whether it is of the other side, and the run."""
+class _Timed(NamedTuple):
+    """A run in time.
+
+    Attributes:
+        start: nanoseconds since 1970.
+        place: what must not fall from one run to the next: the start, and within one round the order in it.
+        is_other: whether it is of the other side.
+        run: itself.
+    """
+
+    start: int
+    place: tuple[int, int]
+    is_other: bool
+    run: CompareRun
 
 
 def _in_turn(base: Sequence[CompareRun], other: Sequence[CompareRun]) -> list[_Timed] | None:
     """The runs in the alternated order that their starts allow; none when they allow none."""
-    sides = [_in_time(base, ()), _in_time((), other)]
+    timed = _timed(base, other)
+    sides = [[each for each in timed if each.is_other is is_other] for is_other in (False, True)]
     for first, second in (sides, sides[::-1]):
-        ordered = [run for pair in zip(first, second, strict=True) for run in pair]
-        if all(one[0] <= two[0] for one, two in pairwise(ordered)):
+        ordered = [each for pair in zip(first, second, strict=True) for each in pair]
+        if all(one.place <= two.place for one, two in pairwise(ordered)):
             return ordered
     return None
 
 
-def _in_time(base: Sequence[CompareRun], other: Sequence[CompareRun]) -> list[_Timed]:
-    """The runs in the order of their starts; where these are equal, in that in which they are given."""
+def _timed(base: Sequence[CompareRun], other: Sequence[CompareRun]) -> list[_Timed]:
+    """The runs in the order of their starts, and where these are equal in that of their files."""
     runs = [(run, False) for run in base] + [(run, True) for run in other]
-    return sorted(((_start_ns(run), is_other, run) for run, is_other in runs), key=lambda item: item[0])
+    sessions = {run.session for run, _ in runs}
+    one_round = len(sessions) == 1 and "" not in sessions
+    found = []
+    for run, is_other in sorted(runs, key=lambda item: (_start_ns(item[0]), item[0].order, item[0].source)):
+        start = _start_ns(run)
+        found.append(_Timed(start, (start, run.order if one_round else 0), is_other, run))
+    return found
 
 
 def _start_ns(run: CompareRun) -> int:

@@ -18,10 +18,12 @@ A verdict is given when all of this holds; otherwise the answer is ``UNRESOLVED`
 
 Type-I error: 3 alone keeps a false verdict, better or worse, at 5 % when nothing differs, for all verdicts of one
 comparison together; 4 and 5 only make it rarer, about 1 % as simulated. That holds as long as A/B and A/A pairs vary
-alike and a ratio is as likely as its inverse; it takes no normal distribution. Where the A/A pairs were much quieter
-than the session, so that 3 says next to nothing, 4 and 5 still keep it below 5 % for one verdict (3 % for three pairs
-of normal noise). Three pairs beside three A/A pairs reach a p-value of 1.25 %, so three are enough for up to four
-verdicts. Three pairs alone could reach 25 % at best, which is why 2 is asked for.
+alike and apart from each other, and a ratio is as likely as its inverse; it takes no normal distribution. What swings
+to and fro from run to run, in step with the turns, breaks 3 (12 % as simulated, for neighbours with a correlation of
+-1/2), and 4 and 5 keep it at 4 %. Where the A/A pairs were much quieter than the session, so that 3 says next to
+nothing, they still keep it below 5 % for one verdict (3 % for three pairs of normal noise). Three pairs beside three
+A/A pairs reach a p-value of 1.25 %, so three are enough for up to four verdicts. Three pairs alone could reach 25 % at
+best, which is why 2 is asked for.
 
 Power, for normal noise and as many A/A pairs, by the change in standard deviations of one run: three pairs resolve 3 in
 1 of 3 cases, 5 in 3 of 4 and 8 nearly always; five pairs resolve 3 in 3 of 4 and 5 nearly always. Because of 4, more

@@ -25,7 +25,9 @@ class CompareRun:
         started_at: RFC 3339 UTC; empty when nobody says it.
         axes: what a number depends on beside the code, by name, as far as it is known.
         prompts: name of the prompt of each record; empty when the source names none.
-        source: SHA-256 (hex) of what the records were read from.
+        source: what the records were read from, by its digest: two runs of one source are one run.
+        session: digest of the round that it is a repetition of; empty when it is of none.
+        order: its place in its round or file.
     """
 
     name: str
@@ -37,6 +39,8 @@ class CompareRun:
     axes: Mapping[str, str] = field(default_factory=dict)
     prompts: tuple[str, ...] = ()
     source: str = ""
+    session: str = ""
+    order: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
