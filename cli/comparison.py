@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
 
@@ -34,7 +35,10 @@ def answer_table(answer: Answer, base: Side, other: Side) -> str:
 
 def _head(side: Side) -> str:
     code = f", code {side.code[:16]}" if side.code else ", code not said"
-    return f"{side.label}: {len(side.runs)} run{'' if len(side.runs) == 1 else 's'}{code}"
+    tests = Counter(run.test for run in side.runs)
+    most = max(tests.values(), default=0)
+    of_tests = f" of {len(tests)} tests" if len(tests) > 1 else ""
+    return f"{side.label}: {most} run{'' if most == 1 else 's'}{of_tests}{code}"
 
 
 def last_line(outcome: str, code: str, reason: str, step: str) -> str:
@@ -65,7 +69,7 @@ def stat_cells(item: StatVerdict) -> list[str]:
 
 def _pairs_table(verdicts: Sequence[PairedVerdict]) -> str:
     several = len({item.test for item in verdicts}) > 1
-    rows = [["metric", "unit", "base", "other", "change %", "noise %", "p", "verdict", *(["test"] if several else [])]]
+    rows = [["metric", "unit", "base", "other", "pairs %", "noise %", "p", "verdict", *(["test"] if several else [])]]
     rows += [
         [
             item.metric.name,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 COMPARE_REFUSED = (
     ("E_NOT_COMPARABLE", "two sides were measured under other conditions", "measure both under one"),
-    ("E_PROMPT_DRIFT", "two sides answered other texts", "freeze the prompts, or keep their digests"),
+    ("E_PROMPT_DRIFT", "two runs answered other texts", "freeze the prompts; --rule row3-v1 only flags it"),
     ("E_SELF_COMPARE", "a side is compared with its own runs", "give the runs of the other build"),
     ("E_NO_PAIRS", "nothing was measured on both sides: that is no pass", "measure the same tests on both sides"),
     ("E_UNPAIRED", "a side lacks a test, a metric or a run of the other", "measure it, or name what both have"),

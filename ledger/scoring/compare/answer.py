@@ -112,7 +112,7 @@ def compare_pairs(
     for test in tests:
         drift = prompt_drift([*ours[test], *theirs[test]])
         if drift:
-            raise RefusedError("E_PROMPT_DRIFT", f"{drift}: the sides answered other texts", where="prompts")
+            raise RefusedError("E_PROMPT_DRIFT", f"{drift}: what is compared answered other texts", where="prompts")
         found = common_metrics(ours[test], theirs[test])
         wanted += [(test, name) for name in found if name in (metrics or found)]
     missing = {*metrics} - {name for _, name in wanted}
