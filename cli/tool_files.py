@@ -101,7 +101,6 @@ def read_tool_file(path: Path, raw: bytes, adapter: Adapter, *, skip_lines: bool
         MalformedError: as `ledger.ingest.companions.read_whole`.
         StorageError: a file that is there cannot be read.
     """
-
     folder = path.parent.resolve()
     folders = (folder, *folder.parents[:_FOLDERS_ABOVE])
 

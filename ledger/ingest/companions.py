@@ -111,7 +111,7 @@ def missing(name: str, what: str) -> MalformedError:
 
 
 def leads_down(name: str) -> bool:
-    """Whether a path leads to a place below its start on every system: a file must not choose what of a disk is read."""
+    """Whether a path leads to a place below its start, on every system: no file chooses what of a disk is read."""
     path = PureWindowsPath(name)  # it takes both separators, and knows roots and drives
     return (
         bool(path.parts)
