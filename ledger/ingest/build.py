@@ -99,10 +99,7 @@ def build_round(runs: Sequence[Run], options: RoundOptions) -> BuiltRound:
     faults = _faults(runs) + [read_note(note, where) for where, note in of_parity]
     if faults:
         body["faults"] = [fault.to_json() for fault in faults]
-    said = {
-        Said(run.name, row.number, note.partition(":")[0]) for run in runs for row in run.rows for note in row.notes
-    }
-    return BuiltRound(body=body, faults=faults, said=frozenset(said))
+    return BuiltRound(body=body, faults=faults, said=_said(runs))
 
 
 def _settle(run: Run, slot: JsonObject, options: RoundOptions) -> Run:
@@ -247,6 +244,12 @@ def _attachments(runs: Sequence[Run]) -> list[JsonObject]:
     files = dict.fromkeys((run.name, run.raw) for run in runs)  # one file may hold runs of several arms
     files |= dict.fromkeys((attachment_name(name), raw) for run in runs for name, raw in run.companions.items())
     return [{"name": name, "sha256": hashlib.sha256(raw).hexdigest(), "size": len(raw)} for name, raw in files]
+
+
+def _said(runs: Sequence[Run]) -> frozenset[Said]:
+    return frozenset(
+        Said(run.name, row.number, read_note(note).code) for run in runs for row in run.rows for note in row.notes
+    )
 
 
 def _faults(runs: Sequence[Run]) -> list[Fault]:

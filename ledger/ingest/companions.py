@@ -92,7 +92,7 @@ def read_whole(adapter: Adapter, raw: bytes, what: str, fetch: Callable[[str], b
         if not leads_down(companion.name):
             raise MalformedError(
                 "E_COMPANION",
-                f"it names {companion.name[:_SHOWN]!r}; only what lies below a folder is read: no root, no drive, no ..",
+                f"it names {companion.name[:_SHOWN]!r}; only what lies below a folder is read: no root, drive or ..",
                 where=what,
             )
         contents = fetch(companion.name)

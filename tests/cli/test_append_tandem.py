@@ -109,6 +109,13 @@ def test_a_record_anywhere_on_the_disk_is_not_read(desk: Desk, tmp_path: Path) -
     assert "refused  E_COMPANION" in desk.run("ingest", tmp_path / "report.json", status=REFUSED).out
 
 
+def test_what_holds_for_a_whole_file_is_said_once_with_its_rows(desk: Desk, tmp_path: Path) -> None:
+    path = tmp_path / "ab.json"
+    path.write_bytes(encode(block_ab()))
+    told = [line for line in desk.run("ingest", path).out.splitlines() if "F_TOTALS_ONLY" in line]
+    assert told == ["  rows 0-11  F_TOTALS_ONLY: the mean over the rounds of an answer is kept, and no round"]
+
+
 def test_what_a_report_holds_is_shown_with_its_rounds(desk: Desk, words: list[str | Path], tmp_path: Path) -> None:
     assert words
     rows = desk.run("ingest", tmp_path / "results" / "base.json", "--json").document("ingest")["files"][0]["rows"]
