@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 from ledger.canonical import MAX_INT, check_domain
 from ledger.errors import MalformedError
 from ledger.ingest.fields import Fields, read_duration
-from ledger.ingest.printed import find_mismatches, percentile
+from ledger.ingest.printed import find_mismatches
+from ledger.ingest.statistics import between_ranks
 from ledger.ingest.values import as_decimal, as_text, printed_number
 from ledger.metrics import NS_PER_MS
 
@@ -186,5 +187,5 @@ def _mismatches(run: Fields, answered: Sequence[_Request]) -> list[str]:
 
 def _statistics(ordered: Sequence[int], name: str) -> dict[str, Fraction]:
     """Mean, median and percentiles of sorted nanoseconds, in milliseconds, by the tool's names."""
-    found = {f"{word}_{name}": percentile(ordered, percent) / NS_PER_MS for word, percent in _PERCENTS.items()}
+    found = {f"{word}_{name}": between_ranks(ordered, percent) / NS_PER_MS for word, percent in _PERCENTS.items()}
     return found | {f"mean_{name}": Fraction(sum(ordered), len(ordered) * NS_PER_MS)}

@@ -11,6 +11,7 @@ from ledger.ingest.statistics import mean
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from fractions import Fraction
 
     from ledger.ingest.tandem.requests import Record
 
@@ -69,8 +70,8 @@ def _times(record: Record) -> Counter[tuple[int, int, int]]:
     )
 
 
-def _mean(record: Record) -> float:
-    return float(mean([sample.rate for iteration in record.iterations for sample in iteration.samples]))
+def _mean(record: Record) -> Fraction:
+    return mean([sample.rate for iteration in record.iterations for sample in iteration.samples])
 
 
 def _copied(reason: str, where: str) -> MalformedError:

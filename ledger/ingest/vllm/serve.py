@@ -15,11 +15,13 @@ from __future__ import annotations
 import datetime as dt
 import re
 from contextlib import suppress
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from ledger.canonical import parse_json
 from ledger.errors import MalformedError
 from ledger.ingest.adapter import Row
+from ledger.ingest.printed import apart
 from ledger.ingest.vllm.fields import bad_field, check_texts, reported_of, settings_of
 from ledger.ingest.vllm.load import metrics_of, notes_of, read_load, records_of
 from ledger.ingest.vllm.requests import LISTS
@@ -27,7 +29,6 @@ from ledger.metrics import NS_PER_S
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from fractions import Fraction
 
     from ledger.canonical import JsonObject
 
@@ -46,7 +47,6 @@ _LENGTHS = {
 """What the tool does not write itself but a sweep or ``--metadata`` may add, by the schema's name."""
 _DATE = re.compile(r"(20\d{6})-(([01]\d|2[0-3])\d{4})", re.ASCII)
 _LENGTH = re.compile(r"\d{1,15}", re.ASCII)
-_FAR = 50  # one part in so many: a context further off is another one
 
 
 class VllmServe:
@@ -144,6 +144,6 @@ def _workload(run: JsonObject) -> JsonObject:
 def _declared(workload: JsonObject, prompt: Fraction) -> list[str]:
     """Whether the settings name another context than was measured."""
     asked = workload.get("prompt_tokens")
-    if asked is None or abs(prompt - asked) * _FAR <= asked:
+    if asked is None or not apart(prompt, Fraction(asked)):
         return []
     return [f"F_CONTEXT_DECLARED: prompts of {asked} tokens were asked for, they have {round(prompt)} on average"]
