@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 SLOT_AXES = ("project", "node", "quant", "context", "metric")
 ROLES = ("main", "candidate", "reference")
 
+_TOKENS = re.compile("0|[1-9][0-9]{0,15}", re.ASCII)
+_SHOWN = 80
 _ZONE = re.compile(r"(?P<sign>[+-])(?P<hours>[01]\d|2[0-3]):(?P<minutes>[0-5]\d)", re.ASCII)
 
 
@@ -74,8 +76,8 @@ def read_slot(axes: Mapping[str, str]) -> JsonObject:
     if missing:
         raise RefusedError("E_SLOT", f"the slot lacks {', '.join(missing)}", where="--slot")
     context = axes["context"]
-    if not (context.isascii() and context.isdecimal()) or context != str(int(context)):
-        raise RefusedError("E_SLOT", f"context is a number of tokens, found {context!r}", where="--slot")
+    if not _TOKENS.fullmatch(context):
+        raise RefusedError("E_SLOT", f"context is a number of tokens, found {context[:_SHOWN]!r}", where="--slot")
     if axes["metric"] not in METRICS:
         raise RefusedError(
             "E_SLOT", f"there is no metric {axes['metric']!r}; known: {', '.join(sorted(METRICS))}", where="--slot"

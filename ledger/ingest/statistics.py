@@ -9,27 +9,12 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from ledger.scoring.facts import double, median
+from ledger.scoring.facts import double, mean, median
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 __all__ = ["between_ranks", "in_order", "mean", "median", "nearest_even_rank", "nearest_rank"]
-
-
-def mean(values: Sequence[Fraction]) -> Fraction:
-    """Arithmetic mean. `values` is not empty, here and below.
-
-    Pairs are added, then pairs of pairs, over the product of what is below them: one after the other, the sum of a few
-    thousand fractions takes minutes, for each has another number below the line.
-    """
-    sums = [value.as_integer_ratio() for value in values]
-    while len(sums) > 1:
-        pairs = zip(sums[::2], sums[1::2], strict=False)
-        odd = sums[len(sums) & ~1 :]
-        sums = [(one * under + other * below, below * under) for (one, below), (other, under) in pairs] + odd
-    ((total, below),) = sums
-    return Fraction(total, below * len(values))
 
 
 def in_order(values: Iterable[Fraction]) -> list[Fraction]:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from cli.given import code_digest, digest_of
+from ledger.errors import RefusedError
 from tests.cli.program import OK, REFUSED, UNAVAILABLE, Result
 from tests.cli.samples import BINARY, CODE, NODE, REAL_ROUND, RUNS, SLOT, WEIGHTS, slot_text, tool_words
 
@@ -287,6 +289,15 @@ def test_what_is_neither_a_digest_nor_a_file_is_refused(desk: Desk, value: str) 
     error = refusal(desk, *tool_words(*PAIR, weights=value))
     assert (error["code"], error["where"]) == ("E_DIGEST_OR_PATH", "--weights")
     assert value in error["message"]
+
+
+@pytest.mark.parametrize("value", ["a" * 300, "a/" + "b" * 300, "engine:" + "b" * 300, "ä" * 150])
+@pytest.mark.parametrize("read", [digest_of, code_digest])
+def test_what_no_file_can_be_called_is_no_fault_of_the_disk(read: Callable[[str, str], str], value: str) -> None:
+    with pytest.raises(RefusedError) as caught:
+        read(value, "--weights")
+    assert (caught.value.code, caught.value.where) == ("E_DIGEST_OR_PATH", "--weights")
+    assert len(caught.value.message) < 300
 
 
 def test_a_code_that_is_no_digest_names_its_arm(desk: Desk) -> None:

@@ -91,7 +91,7 @@ def _prefix_cache(record: Record, samples: Sequence[Sample]) -> str:
     if fast:
         return f"F_PREFIX_CACHE: {len(fast)} prompts of warm-ups came again, and their first tokens early"
     reads = [Fraction(sample.prompt_tokens, sample.ttft_ns) for sample in samples if sample.prompt_tokens]
-    twice = 2 * median(reads) if reads else None
+    twice = 2 * median(reads) if reads else Fraction(0)
     hidden = sum(read > twice for read in reads)
     return f"F_PREFIX_CACHE: {hidden} prompts were read at more than twice the median rate" if hidden else ""
 
