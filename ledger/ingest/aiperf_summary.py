@@ -94,14 +94,7 @@ def _count(blocks: Fields, name: str, statistic: str = "avg") -> int | None:
 def _time_ms(blocks: Fields, name: str, statistic: str) -> Fraction | None:
     """A statistic of a time in milliseconds, whatever its unit."""
     number = _statistic(blocks, name, statistic)
-    return None if number is None else number * UNITS[_unit(blocks.inner(name))] / NS_PER_MS
-
-
-def _unit(block: Fields) -> str:
-    unit = block.text("unit")
-    if unit not in UNITS:
-        raise block.refusal("unit", f"one of {', '.join(UNITS)}")
-    return unit
+    return None if number is None else number * UNITS[blocks.inner(name).unit()] / NS_PER_MS
 
 
 def _total(blocks: Fields, name: str) -> int:
@@ -110,7 +103,7 @@ def _total(blocks: Fields, name: str) -> int:
     if not block.has("avg"):
         raise MalformedError("E_NO_SAMPLES", f"statistics of requests without {name}", where=blocks.at(name))
     if name == "benchmark_duration":
-        return block.duration("avg", _unit(block))
+        return block.duration("avg", block.unit())
     total = block.count("avg")
     if not total:
         raise MalformedError("E_NO_SAMPLES", f"{name} is 0: nothing was measured", where=block.at("avg"))
@@ -183,7 +176,7 @@ def _between_ms(blocks: Fields) -> Fraction | None:
 def _exact(blocks: Fields) -> dict[str, Fraction]:
     """What the tool prints of a run, from its totals and from sums over its requests."""
     duration = blocks.inner("benchmark_duration")
-    seconds = duration.number("avg") * UNITS[_unit(duration)] / NS_PER_S
+    seconds = duration.number("avg") * UNITS[duration.unit()] / NS_PER_S
     prompt, written = (blocks.inner(name).number("avg") for name in _TOKENS.values())
     exact = {
         "output_token_throughput.avg": written / seconds,
@@ -192,6 +185,6 @@ def _exact(blocks: Fields) -> dict[str, Fraction]:
     }
     end, first = (_time_ms(blocks, name, "sum") for name in ("request_latency", "time_to_first_token"))
     if end is not None and first is not None and blocks.inner("inter_chunk_latency").has("sum"):
-        exact["inter_chunk_latency.sum"] = (end - first) * NS_PER_MS / UNITS[_unit(blocks.inner("inter_chunk_latency"))]
+        exact["inter_chunk_latency.sum"] = (end - first) * NS_PER_MS / UNITS[blocks.inner("inter_chunk_latency").unit()]
     between = _between_ms(blocks)
     return exact | ({"output_token_throughput_per_user.avg": 1000 / between} if between else {})

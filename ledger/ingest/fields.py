@@ -94,6 +94,13 @@ class Fields:
             raise MalformedError("E_ZERO_TIME", f"{name} is 0: nothing was measured", where=self.at(name))
         return nanoseconds
 
+    def unit(self) -> str:
+        """Its unit of time, one of `UNITS`."""
+        unit = self.values.get("unit")
+        if type(unit) is not str or unit not in UNITS:
+            raise self.refusal("unit", f"one of {', '.join(UNITS)}")
+        return unit
+
     def refusal(self, name: str, expected: str) -> MalformedError:
         """The error for a member that is not what it must be."""
         found = repr(self.values.get(name))[:_SHOWN] if name in self.values else "nothing"
@@ -138,6 +145,16 @@ def read_duration(value: object, unit: str, where: str) -> int:
     if not 0 <= nanoseconds <= MAX_INT:
         raise MalformedError("E_SAMPLE", f"expected a duration, found {value!r}"[:_SHOWN], where=where)
     return nanoseconds
+
+
+def error_text(text: str) -> str:
+    """Why a request failed, cut where it is long; colours of a terminal and other controls are made visible."""
+    text = text[:_LONGEST]
+    try:
+        check_domain(text)
+    except MalformedError:
+        return "".join(each if each.isprintable() or each in "\n\t" else "\ufffd" for each in text)
+    return text
 
 
 def plain_text(value: object) -> str:

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from ledger.canonical import MAX_INT, check_domain
+from ledger.canonical import MAX_INT
 from ledger.errors import MalformedError
-from ledger.ingest.fields import Fields, read_duration
+from ledger.ingest.fields import Fields, error_text, read_duration
 from ledger.ingest.printed import find_mismatches
 from ledger.ingest.statistics import between_ranks
 from ledger.ingest.values import as_decimal, as_text, printed_number
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 DETAILS = ("input_lens", "output_lens", "ttfts", "itls", "generated_texts", "errors")
 """Names of the lists with one entry per request."""
 
-_LONGEST_ERROR = 4096
 _EMPTY = "an answer without a token"
 _PERCENTS = {"median": 50, "p90": 90, "p95": 95, "p99": 99}
 # The tool takes the end of a request when the connection says so, a little later than its last token.
@@ -133,15 +132,8 @@ def _gaps(value: object, where: str) -> list[int]:
 
 
 def _error(value: object, where: str) -> str | None:
-    """Why a request failed; none when it did not. A traceback may hold colours of a terminal."""
-    if value is None or value == "":
-        return None
-    text = as_text(value, where)[:_LONGEST_ERROR]
-    try:
-        check_domain(text)
-    except MalformedError:
-        return "".join(each if each.isprintable() or each in "\n\t" else "\ufffd" for each in text)
-    return text
+    """Why a request failed; none when it did not."""
+    return None if value is None or value == "" else error_text(as_text(value, where))
 
 
 def _columns(requests: Sequence[_Request]) -> JsonObject:
@@ -157,7 +149,9 @@ def _columns(requests: Sequence[_Request]) -> JsonObject:
 
 def _notes(run: Fields, requests: Sequence[_Request], answered: Sequence[_Request]) -> list[str]:
     failed = len(requests) - len(answered)
-    notes = [f"F_REQUESTS_FAILED: {failed} of {len(requests)} requests failed"] if failed else []
+    notes = ["F_N1: one request, of which no deviation is known"] if len(answered) == 1 else []
+    if failed:
+        notes.append(f"F_REQUESTS_FAILED: {failed} of {len(requests)} requests failed")
     pieces = sum(each.gaps + 1 != each.completion_tokens for each in answered)
     accepted = printed_number(run.values.get("accept_length"))
     if pieces:

@@ -22,6 +22,7 @@ from ledger.canonical import parse_json
 from ledger.errors import MalformedError
 from ledger.ingest.adapter import Row
 from ledger.ingest.printed import apart
+from ledger.ingest.repeats import refuse_repeats
 from ledger.ingest.vllm.fields import bad_field, check_texts, reported_of, settings_of
 from ledger.ingest.vllm.load import metrics_of, notes_of, read_load, records_of
 from ledger.ingest.vllm.requests import LISTS
@@ -61,10 +62,12 @@ class VllmServe:
 
     def read(self, raw: bytes, what: str) -> list[Row]:
         """See `Adapter`."""
-        runs = [_read_run(run, number, where) for number, (run, where) in enumerate(_parse_runs(raw, what))]
+        runs = list(_parse_runs(raw, what))
         if not runs:
             raise MalformedError("E_EMPTY_RESULTS", "the file holds no run", where=what)
-        return runs
+        rows = [_read_run(run, number, where) for number, (run, where) in enumerate(runs)]
+        refuse_repeats([run for run, _ in runs], what)
+        return rows
 
 
 def _parse_runs(raw: bytes, what: str) -> Iterator[tuple[JsonObject, str]]:
@@ -137,8 +140,9 @@ def _workload(run: JsonObject) -> JsonObject:
     """What the file says of it, as number or as text; what cannot be read as that stays a setting alone."""
     said = {ours: next((str(run[name]) for name in names if name in run), "") for ours, names in _LENGTHS.items()}
     found: JsonObject = {ours: int(text) for ours, text in said.items() if _LENGTH.fullmatch(text)}
-    dataset = run.get("dataset_name") or run.get("dataset")
-    return found | ({"dataset": dataset} if type(dataset) is str and dataset else {})
+    dataset, at_once = run.get("dataset_name") or run.get("dataset"), run.get("max_concurrency")
+    found |= {"dataset": dataset} if type(dataset) is str and dataset else {}
+    return found | ({"concurrency": at_once} if type(at_once) is int and at_once > 0 else {})
 
 
 def _declared(workload: JsonObject, prompt: Fraction) -> list[str]:
