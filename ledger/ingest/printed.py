@@ -59,6 +59,28 @@ def differs(printed: object, exact: Fraction, slack: Fraction = Fraction(0), *, 
     return abs(number - exact) > slack + abs(exact) * _NOISE
 
 
+def mean_rate_notes(name: str, printed: object, rate_of_mean: Fraction) -> list[str]:
+    """Notes on a printed mean of the rates of requests, whose samples the file does not have.
+
+    Half of it can be checked: a mean of rates is the rate of the mean time or more (Jensen's inequality), and the two
+    are one figure only where all requests took the same time.
+
+    Args:
+        name: what the tool calls it.
+        printed: as it stands in the file; nothing is said of one that is absent.
+        rate_of_mean: the reciprocal of the mean time per token, in the same unit.
+    """
+    number = printed_number(printed)
+    if printed is None:
+        return []
+    notes = []
+    if number is not None and apart(number, rate_of_mean):
+        notes.append(f"F_FORMULA: {name} is a mean of rates, more than 2 % from the rate of the mean time of a token")
+    if number is None or (number < rate_of_mean and differs(printed, rate_of_mean)):
+        notes.append(f"F_REPORTED_MISMATCH: {name} {str(printed)[:_SHOWN]} is not that of the samples")
+    return notes
+
+
 def apart(one: Fraction, other: Fraction) -> bool:
     """Whether two figures of at least 0 are more than 2 % of the second apart."""
     return abs(one - other) > other * _APART
