@@ -73,6 +73,37 @@ def test_settings_are_what_the_configuration_sets_but_for_places_and_keys() -> N
     }
 
 
+def test_what_is_switched_off_is_a_setting() -> None:
+    """A model that does not think writes other answers at another rate; only what was set is in the file."""
+    row = read_edited(input_config__endpoint={"extra": {"chat_template_kwargs": {"enable_thinking": False}}})
+    assert row.settings["endpoint.extra.chat_template_kwargs.enable_thinking"] == "false"
+
+
+@pytest.mark.parametrize(
+    ("datasets", "said"),
+    [
+        ([{"name": "main", "dataset": "sharegpt", "path": "x"}], "sharegpt"),
+        ([{"path": "sets/mine.jsonl"}], "mine.jsonl"),
+        ([{"path": "C:\\sets\\mine.jsonl"}], "mine.jsonl"),
+        ([{"path": "sets/"}], None),
+        ([{"name": "main"}], None),
+        ([{"dataset": "a"}, {"dataset": "b"}], None),
+        ([], None),
+        (None, None),
+    ],
+)
+def test_the_data_set_is_a_part_of_the_workload(datasets: object, said: str | None) -> None:
+    assert (read_edited(input_config__datasets=datasets).workload or {}).get("dataset") == said
+
+
+@pytest.mark.parametrize("datasets", [[7], [{"dataset": 7}], [{"path": ["a"]}], [{"dataset": ""}]])
+def test_a_data_set_that_is_none_is_refused(datasets: object) -> None:
+    with pytest.raises(MalformedError) as caught:
+        read_edited(input_config__datasets=datasets)
+    assert caught.value.code == "E_FIELD"
+    assert caught.value.where.startswith("run/input_config/datasets/0")
+
+
 def test_what_was_printed_is_reported() -> None:
     row = read(aiperf_summary())
     assert row.reported["request_latency.p50"] == "1100.0"

@@ -70,7 +70,9 @@ def test_a_text_that_is_too_long_for_a_receipt_is_its_digest() -> None:
 
 def test_what_is_set_and_what_is_not() -> None:
     value = {"n": None, "f": False, "e": "", "l": [], "z": 0, "t": True, "m": [None, 1], "d": {"x": NumberText("1.50")}}
-    assert flatten(value, "a") == {"a.z": "0", "a.t": "true", "a.m": ", 1", "a.d.x": "1.50"}
+    found = {"a.z": "0", "a.t": "true", "a.m": ", 1", "a.d.x": "1.50"}
+    assert flatten(value, "a") == found
+    assert flatten(value, "a", unset=(None, "")) == found | {"a.f": "false"}
 
 
 def test_an_integer_that_a_receipt_cannot_hold_is_reported_as_text() -> None:
