@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import time
 from fractions import Fraction
 from statistics import mean, pstdev
 from typing import TYPE_CHECKING, Any
@@ -47,6 +48,15 @@ def values(row: Row, metric: str) -> list[Fraction]:
 
 
 # What becomes of the lists.
+
+
+def test_thousands_of_requests_are_read_at_once() -> None:
+    requests = [request(ttft=0.1 + at / 10**6, start_time=at / 100) for at in range(12_000)]
+    raw = as_json(detailed(*requests, duration=200.0))
+    start = time.process_time()
+    (row,) = ADAPTER.read(raw, "run.json")
+    assert time.process_time() - start < 6
+    assert row.records["start_ns"][-1] == 119_990_000_000
 
 
 def test_a_request_is_a_record() -> None:

@@ -115,8 +115,8 @@ def _check_fits(load: Load, printed: object, where: str) -> None:
 
 def offsets_ns(requests: Sequence[Request]) -> list[int | None]:
     """When each request began, from the first on; none where the file does not say it."""
-    known = [request.start_ns for request in requests if request.start_ns is not None]
-    return [None if request.start_ns is None else request.start_ns - min(known) for request in requests]
+    first = min((request.start_ns for request in requests if request.start_ns is not None), default=0)
+    return [None if request.start_ns is None else request.start_ns - first for request in requests]
 
 
 # What a row holds of it.
