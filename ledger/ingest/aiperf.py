@@ -21,6 +21,7 @@ from ledger.errors import MalformedError
 from ledger.ingest.adapter import Row
 from ledger.ingest.fields import Fields, error_text, read_duration
 from ledger.ingest.printed import differs, is_cold
+from ledger.ingest.repeats import refuse_same_times
 from ledger.ingest.statistics import between_ranks
 from ledger.metrics import NS_PER_MS, NS_PER_S
 from ledger.strict import format_time
@@ -175,7 +176,6 @@ def _check_measured(requests: Sequence[_Request], what: str) -> None:
     succeeded = [each for each in requests if each.error is None]
     if not succeeded:
         raise MalformedError("E_ALL_FAILED", "every request failed: there is nothing measured", where=what)
-    seen: dict[tuple[int | None, ...], str] = {}
     for each in succeeded:
         if each.ttft_ns is None or each.e2e_ns is None:
             raise MalformedError(
@@ -183,10 +183,7 @@ def _check_measured(requests: Sequence[_Request], what: str) -> None:
             )
         if not each.ttft_ns:
             raise MalformedError("E_ZERO_TIME", "a first token after 0 ns: not a stream", where=each.where)
-        first = seen.setdefault((each.start_ns, each.end_ns, each.ttft_ns, each.e2e_ns), each.where)
-        if first != each.where:
-            message = f"the request of {first} again, to the nanosecond"
-            raise MalformedError("E_COPIED_SAMPLES", message, where=each.where)
+    refuse_same_times((each.where, (each.start_ns, each.end_ns, each.ttft_ns, each.e2e_ns)) for each in succeeded)
     if all(each.prompt_tokens is None for each in succeeded):
         raise MalformedError(
             "E_FIELD", "no request has the length of its prompt", where=f"{what}/input_sequence_length"

@@ -1,4 +1,4 @@
-"""Files to which a tool appends its runs: one that stands there twice is one measurement."""
+"""Runs and requests that stand in a file twice: each is one measurement, and no second sample."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from ledger.errors import MalformedError
 from ledger.ingest.plain_text import compact_json
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
+
+_FEWEST_TIMES = 3
 
 
 def refuse_repeats(runs: Sequence[object], what: str) -> None:
@@ -28,3 +30,21 @@ def refuse_repeats(runs: Sequence[object], what: str) -> None:
             raise MalformedError(
                 "E_COPIED_SAMPLES", f"the run of {what}/{first} again, to the last digit", where=f"{what}/{at}"
             )
+
+
+def refuse_same_times(requests: Iterable[tuple[str, Sequence[int | None]]]) -> None:
+    """Refuse requests of which two have the same times. Chance does not give three different ones again.
+
+    Args:
+        requests: place and times in nanoseconds of each.
+
+    Raises:
+        MalformedError: ``E_COPIED_SAMPLES`` at the second one.
+    """
+    seen: dict[tuple[int | None, ...], str] = {}
+    for where, times in requests:
+        if len({*times} - {None}) < _FEWEST_TIMES:
+            continue
+        first = seen.setdefault(tuple(times), where)
+        if first != where:
+            raise MalformedError("E_COPIED_SAMPLES", f"the request of {first} again, to the nanosecond", where=where)

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from ledger.canonical import MAX_INT
 from ledger.errors import MalformedError
 from ledger.ingest.fields import error_text
+from ledger.ingest.repeats import refuse_same_times
 from ledger.ingest.values import as_text
 from ledger.ingest.vllm.fields import as_count, bad_field, count_if_said, count_of, nanoseconds
 
@@ -87,11 +88,15 @@ def read_requests(run: JsonObject, where: str) -> list[Request]:
 
     Raises:
         MalformedError: a list is missing, of another length or holds what is no such value; an interval is negative
-            (``E_NEG_INTERVAL``); gaps do not fit (``E_ITL_SUM``); the counts are others (``E_REQUEST_COUNT``).
+            (``E_NEG_INTERVAL``); gaps do not fit (``E_ITL_SUM``); the counts are others (``E_REQUEST_COUNT``); a
+            request is there twice (``E_COPIED_SAMPLES``).
     """
     lists = _read_lists(run, where)
     requests = [_read_request(lists, at, where) for at in range(len(lists["ttfts"]))]
     _check_counts(run, requests, where)
+    refuse_same_times(
+        (f"{where}/itls/{at}", (each.start_ns, each.ttft_ns, *each.gaps_ns)) for at, each in enumerate(requests)
+    )
     return requests
 
 
