@@ -14,6 +14,7 @@ from ledger.errors import LedgerError
 from ledger.flags import quarantine_codes
 from ledger.ingest.adapter import Row
 from ledger.ingest.faults import CATALOGUE
+from ledger.ingest.row_notes import name_rows
 from ledger.ingest.values import printed_number
 from ledger.metrics import METRICS
 from ledger.scoring.facts import (
@@ -49,9 +50,12 @@ def print_file(report: FileReport) -> None:
             rows.append([str(row.number), label, context, str(samples), shown, METRICS[name].unit, printed])
             printed = ""  # once a row
     typer.echo(output.table(rows, right=frozenset({0, 2, 3, 4})))
+    numbers: dict[str, list[int]] = {}
     for row in report.rows:
         for note in row.notes:
-            typer.echo(f"  row {row.number}  {note}")
+            numbers.setdefault(note, []).append(row.number)
+    for note, found in numbers.items():
+        typer.echo(f"  {name_rows(found)}  {note}")
 
 
 def print_plan(report: RoundReport) -> None:

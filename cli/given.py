@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
@@ -14,6 +15,8 @@ from ledger.ingest.options import SLOT_AXES
 from ledger.strict import parse_digest
 
 _EXTRA = "extra."
+_LONGEST_NAME = 255  # bytes, on most file systems
+_SHOWN = 200
 _COUNT = re.compile("0|[1-9][0-9]{0,15}", re.ASCII)
 
 
@@ -142,9 +145,9 @@ def digest_of(value: str, option: str) -> str:
     if not value:
         return ""
     path = Path(value)
-    if path.is_dir():
+    if _is_name(value) and path.is_dir():
         return tree_digest(path, ["."])
-    if path.is_file():
+    if _is_name(value) and path.is_file():
         if not path.stat().st_size:
             raise RefusedError(
                 "E_DIGEST_OR_PATH", f"{value} is empty: its digest would be that of nothing", where=option
@@ -155,8 +158,15 @@ def digest_of(value: str, option: str) -> str:
         return parse_digest(value).hex()
     except MalformedError as err:
         raise RefusedError(
-            "E_DIGEST_OR_PATH", f"{value!r} is neither a file nor 64 lower-case hexadecimal digits", where=option
+            "E_DIGEST_OR_PATH",
+            f"{value[:_SHOWN]!r} is neither a file nor 64 lower-case hexadecimal digits",
+            where=option,
         ) from err
+
+
+def _is_name(value: str) -> bool:
+    """Whether a file or a folder can have such a name: the system calls a longer one an error of the disk."""
+    return all(len(os.fsencode(part)) <= _LONGEST_NAME for part in Path(value).parts)
 
 
 def code_digest(value: str, option: str) -> str:
@@ -168,6 +178,8 @@ def code_digest(value: str, option: str) -> str:
     Raises:
         RefusedError: ``E_CODE_FOLDERS``, ``E_DIGEST_OR_PATH``, or what `ledger.ingest.code.tree_digest` raises.
     """
+    if not _is_name(value):
+        return digest_of(value, option)
     root, colon, names = value.rpartition(":")
     if colon and Path(root).is_dir():
         return tree_digest(Path(root), code_folders(Path(root), names.split(",")))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from ledger.errors import LedgerError, MalformedError, RefusedError
 from ledger.ingest import ADAPTERS, recognise
 from ledger.ingest.build import BuiltRound, build_round
 from ledger.ingest.checks import examine_round
+from ledger.ingest.checks.notes import Said
 from ledger.ingest.faults import Fault, read_note
 from ledger.kinds import check_body
 from ledger.schema import validate
@@ -97,7 +98,7 @@ def build_checked(read: ToolRuns, options: ToolOptions, config: Config) -> Built
         RefusedError, MalformedError, StorageError: as `read_rounds`.
     """
     built = build_round(read.runs, round_options(read, options, config))
-    return BuiltRound(body=built.body, faults=[*built.faults, *_check_round(built.body, "round", built.notes)])
+    return BuiltRound(body=built.body, faults=[*built.faults, *_check_round(built.body, "round", built.said)])
 
 
 def read_round(path: Path) -> BuiltRound:
@@ -107,11 +108,11 @@ def read_round(path: Path) -> BuiltRound:
         RefusedError, MalformedError, StorageError: as `read_rounds`.
     """
     body = parse_json(read_input(path), what=str(path))
-    faults = _check_round(body, str(path), [])
+    faults = _check_round(body, str(path))
     return BuiltRound(body=dict(body), faults=[Fault(*fault[:2], fault.where or str(path)) for fault in faults])
 
 
-def _check_round(body: JsonObject, what: str, said: Sequence[str]) -> list[Fault]:
+def _check_round(body: JsonObject, what: str, said: Collection[Said] = frozenset()) -> list[Fault]:
     """Check a round before it is signed, and write into it what is found.
 
     Returns:

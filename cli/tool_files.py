@@ -22,6 +22,8 @@ from ledger.ingest.run import Run
 
 EXTRA_MEMBERS = ("parity", "shortcuts", "overrides", "protocol")
 
+_FOLDERS_ABOVE = 3
+"""How far up a companion is looked for: a report names its records from the top of the tree that it lies in."""
 _COUNTS = ("gpus", "cores", "memory_bytes")
 FACTS = (
     *("cpu", "gpu", "gpus", "cores", "memory_bytes", "driver", "kernel", "os", "runtime", "container", "backends"),
@@ -100,16 +102,17 @@ def join_runs(read: Sequence[tuple[str, Run]], options: ToolOptions) -> ToolRuns
 
 
 def read_tool_file(path: Path, raw: bytes, adapter: Adapter, *, skip_lines: bool = False) -> Reading:
-    """A tool's file with those that it names: a path there leads from its folder, or from one above.
+    """A tool's file with those that it names: a path there leads down from its folder, or from one of three above.
 
     Raises:
         MalformedError: as `ledger.ingest.companions.read_whole`.
         StorageError: a file that is there cannot be read.
     """
+    folder = path.parent.resolve()
+    folders = (folder, *folder.parents[:_FOLDERS_ABOVE])
 
     def fetch(name: str) -> bytes | None:
-        places = [folder / name for folder in path.absolute().parents]
-        found = next((place for place in places if place.is_file()), None)
+        found = next((place for each in folders if (place := each / name).is_file()), None)
         return read_input(found) if found else None
 
     kept, note = skip_log_lines(raw) if skip_lines else (raw, "")

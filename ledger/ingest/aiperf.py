@@ -19,29 +19,48 @@ from typing import TYPE_CHECKING
 from ledger.canonical import parse_json
 from ledger.errors import MalformedError
 from ledger.ingest.adapter import Row
-from ledger.ingest.values import printed_number
+from ledger.ingest.fields import Fields, error_text, read_duration
+from ledger.ingest.printed import differs, is_cold
+from ledger.ingest.repeats import refuse_same_times
+from ledger.ingest.statistics import between_ranks
 from ledger.metrics import NS_PER_MS, NS_PER_S
 from ledger.strict import format_time
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from ledger.canonical import JsonObject
 
 _MEASURED = "profiling"
 _WARM_UP = "warmup"
-_UNITS = {"ms": ("ms",), "count": ("count", "tokens", "requests")}
+_COUNTED_IN = ("count", "tokens", "requests")
 _LAST_INSTANT = 2**63
-_LONGEST_ERROR = 4096
-_LONGEST = 200
-# The tool divides in doubles: sixteen digits, of which a few are lost.
-_PRINTED_TOLERANCE = Fraction(1, 10**9)
+_METRICS = ("decode_tok_s", "ttft")
+_COLUMNS = ("completion_tokens", "ttft_ns", "e2e_ns")
+_OPTIONAL_COLUMNS = ("prompt_tokens", "cached_tokens", "chunks")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Request:
-    """One line. A number that the line lacks is none."""
+    """One line. What it lacks is none.
 
+    Attributes:
+        where: its place in the file.
+        phase: of the run that it belongs to.
+        start_ns: nanoseconds since 1970; so is `end_ns`, when the connection was done.
+        end_ns: see `start_ns`.
+        error: why it gave nothing that counts; none when it succeeded.
+        ttft_ns: time to the first token.
+        e2e_ns: time to the end of the answer.
+        prompt_tokens: tokens of the prompt, by the server's count where there is one.
+        cached_tokens: of these, tokens that a cache supplied.
+        served_tokens: tokens of the answer, as the server counts them.
+        counted_tokens: the same, as the client does.
+        chunks: pieces in which the answer came.
+        printed: figures of `_PRINTED` as printed.
+    """
+
+    where: str
     phase: str
     start_ns: int
     end_ns: int
@@ -53,7 +72,7 @@ class _Request:
     served_tokens: int | None
     counted_tokens: int | None
     chunks: int | None
-    printed: dict[str, object]
+    printed: Mapping[str, object]
 
     @property
     def completion_tokens(self) -> int | None:
@@ -75,112 +94,110 @@ class Aiperf:
     def read(self, raw: bytes, what: str) -> list[Row]:
         """See `Adapter`. A row is a phase of the run; warm-up is a row of its own."""
         phases: dict[str, list[_Request]] = defaultdict(list)
-        for at, line in enumerate(raw.split(b"\n"), 1):
-            if line.strip():
-                request = _read_request(parse_json(line, what=f"{what}, line {at}", fractions=True), f"{what}/{at}")
-                phases[request.phase].append(request)
+        lines = [(number, line) for number, line in enumerate(raw.split(b"\n"), 1) if line.strip()]
+        for at, (number, line) in enumerate(lines):
+            request = _read_request(parse_json(line, what=f"{what}, line {number}", fractions=True), f"{what}/{at}")
+            phases[request.phase].append(request)
         if not phases[_MEASURED]:
             raise MalformedError("E_EMPTY_RESULTS", f"no request of the phase {_MEASURED!r}", where=what)
-        return [_row(number, phases[phase], what) for number, phase in enumerate(phases) if phases[phase]]
+        _check_measured(phases[_MEASURED], what)
+        return [_row(number, phases[phase]) for number, phase in enumerate(phases) if phases[phase]]
 
 
 # One line.
 
 
 def _read_request(line: object, where: str) -> _Request:
-    metadata, metrics, error = _parts(line, where)
-    phase = metadata.get("benchmark_phase")
+    if not isinstance(line, dict) or not all(isinstance(line.get(part), dict) for part in ("metadata", "metrics")):
+        raise MalformedError("E_FORMAT", "expected an AIPerf record: metadata and metrics of one request", where=where)
+    record = Fields(values=line, where=where)
+    metadata, metrics = record.inner("metadata"), record.inner("metrics")
+    phase = metadata.values.get("benchmark_phase")
     if phase not in (_MEASURED, _WARM_UP):
-        raise MalformedError(
-            "E_FIELD",
-            f"expected the phase {_MEASURED!r} or {_WARM_UP!r}, found {phase!r}",
-            where=f"{where}/metadata/benchmark_phase",
-        )
-    start, end = (_instant(metadata, name, where) for name in ("request_start_ns", "request_end_ns"))
+        raise metadata.refusal("benchmark_phase", f"{_MEASURED!r} or {_WARM_UP!r}")
+    start, end = (_instant(metadata, name) for name in ("request_start_ns", "request_end_ns"))
     if end <= start:
-        raise MalformedError("E_ZERO_TIME", "a request that ended when it began", where=f"{where}/metadata")
-    count = _reader(metrics, "count", where)
-    times = _reader(metrics, "ms", where)
-    prompt = count("usage_prompt_tokens")
+        raise MalformedError("E_ZERO_TIME", "a request that ended when it began", where=metadata.where)
+    prompt = _count(metrics, "usage_prompt_tokens")
     return _Request(
-        phase=phase,
+        where=where,
+        phase=str(phase),
         start_ns=start,
         end_ns=end,
-        error=error,
-        ttft_ns=times("time_to_first_token"),
-        e2e_ns=times("request_latency"),
-        prompt_tokens=count("input_sequence_length") if prompt is None else prompt,
-        cached_tokens=count("usage_prompt_cache_read_tokens"),
-        served_tokens=count("usage_completion_tokens"),
-        counted_tokens=count("output_sequence_length"),
-        chunks=count("http_req_chunks_received"),
-        printed={name: metrics[name].get("value") for name in _PRINTED if isinstance(metrics.get(name), dict)},
+        error=_error(record, metadata),
+        ttft_ns=_time(metrics, "time_to_first_token"),
+        e2e_ns=_time(metrics, "request_latency"),
+        prompt_tokens=_count(metrics, "input_sequence_length") if prompt is None else prompt,
+        cached_tokens=_count(metrics, "usage_prompt_cache_read_tokens"),
+        served_tokens=_count(metrics, "usage_completion_tokens"),
+        counted_tokens=_count(metrics, "output_sequence_length"),
+        chunks=_count(metrics, "http_req_chunks_received"),
+        printed={name: block.get("value") for name in _PRINTED if isinstance(block := metrics.values.get(name), dict)},
     )
 
 
-def _parts(line: object, where: str) -> tuple[JsonObject, JsonObject, str | None]:
-    """Metadata and metrics of a request, and why it gave nothing that counts; none when it succeeded."""
-    if isinstance(line, dict):
-        metadata, metrics, error = line.get("metadata"), line.get("metrics"), line.get("error")
-        if isinstance(metadata, dict) and isinstance(metrics, dict):
-            if not error:
-                return metadata, metrics, "cancelled" if metadata.get("was_cancelled") else None
-            message = error.get("message") if isinstance(error, dict) else error
-            return metadata, metrics, str(message or error)[:_LONGEST_ERROR]
-    raise MalformedError("E_FORMAT", "expected an AIPerf record: metadata and metrics of one request", where=where)
+def _error(record: Fields, metadata: Fields) -> str | None:
+    """Why a request gave nothing that counts; none when it succeeded."""
+    error = record.values.get("error")
+    if not error:
+        return "cancelled" if metadata.values.get("was_cancelled") else None
+    message = error.get("message") if isinstance(error, dict) else None
+    return error_text(str(message or error))
 
 
-def _instant(metadata: JsonObject, name: str, where: str) -> int:
-    value = metadata.get(name)
+def _instant(metadata: Fields, name: str) -> int:
+    value = metadata.values.get(name)
     if type(value) is not int or not 0 < value < _LAST_INSTANT:
-        raise MalformedError(
-            "E_FIELD", f"expected nanoseconds since 1970, found {value!r}", where=f"{where}/metadata/{name}"
-        )
+        raise metadata.refusal(name, "nanoseconds since 1970")
     return value
 
 
-def _reader(metrics: JsonObject, unit: str, where: str) -> Callable[[str], int | None]:
-    """Reads a metric in its unit: counts as they are, milliseconds as nanoseconds; none where it is absent."""
+def _time(metrics: Fields, name: str) -> int | None:
+    """A time in nanoseconds; none where it is absent."""
+    block = metrics.inner(name)
+    return read_duration(block.values.get("value"), block.unit(), block.at("value")) if metrics.has(name) else None
 
-    def read(name: str) -> int | None:
-        item = metrics.get(name)
-        if item is None:
-            return None
-        number = printed_number(item.get("value")) if isinstance(item, dict) else None
-        if not isinstance(item, dict) or item.get("unit") not in _UNITS[unit] or number is None or number < 0:
-            raise MalformedError(
-                "E_FIELD", f"expected a number in {unit}, found {item!r}"[:_LONGEST], where=f"{where}/{name}"
-            )
-        if unit == "ms":
-            return round(number * NS_PER_MS)
-        if number.denominator != 1:
-            raise MalformedError("E_FIELD", f"expected a whole number, found {item!r}", where=f"{where}/{name}")
-        return number.numerator
 
-    return read
+def _count(metrics: Fields, name: str) -> int | None:
+    """A count; none where it is absent."""
+    block = metrics.inner(name)
+    if not metrics.has(name):
+        return None
+    if block.values.get("unit") not in _COUNTED_IN:
+        raise block.refusal("unit", f"one of {', '.join(_COUNTED_IN)}")
+    return block.count("value")
 
 
 # All lines of a phase.
 
 
-def _row(number: int, requests: Sequence[_Request], what: str) -> Row:
+def _check_measured(requests: Sequence[_Request], what: str) -> None:
+    """Every measured request that succeeded is one stream, and none is there twice."""
     succeeded = [each for each in requests if each.error is None]
     if not succeeded:
         raise MalformedError("E_ALL_FAILED", "every request failed: there is nothing measured", where=what)
-    if any(each.ttft_ns is None or each.e2e_ns is None for each in succeeded):
-        raise MalformedError(
-            "E_NO_SAMPLES", "a request without the time to its first token: run with --streaming", where=what
-        )
-    known = [each.prompt_tokens for each in succeeded if each.prompt_tokens is not None]
-    if not known:
+    for each in succeeded:
+        if each.ttft_ns is None or each.e2e_ns is None:
+            raise MalformedError(
+                "E_NO_SAMPLES", "a request without the time to its first token: run with --streaming", where=each.where
+            )
+        if not each.ttft_ns:
+            raise MalformedError("E_ZERO_TIME", "a first token after 0 ns: not a stream", where=each.where)
+    refuse_same_times((each.where, (each.start_ns, each.end_ns, each.ttft_ns, each.e2e_ns)) for each in succeeded)
+    if all(each.prompt_tokens is None for each in succeeded):
         raise MalformedError(
             "E_FIELD", "no request has the length of its prompt", where=f"{what}/input_sequence_length"
         )
-    first = min(each.start_ns for each in requests)
+
+
+def _row(number: int, requests: Sequence[_Request]) -> Row:
+    warmup, first = requests[0].phase == _WARM_UP, min(each.start_ns for each in requests)
+    succeeded = [each for each in requests if each.error is None]
+    known = [each.prompt_tokens for each in succeeded if each.prompt_tokens is not None]
     return Row(
         number=number,
-        metrics=("decode_tok_s", "ttft"),
-        context=round(Fraction(sum(known), len(known))),
+        metrics=_METRICS,
+        context=round(Fraction(sum(known), len(known))) if known else None,
         workload={},
         records=_records(requests, first),
         wall_ns=max(each.end_ns for each in requests) - first,
@@ -191,16 +208,19 @@ def _row(number: int, requests: Sequence[_Request], what: str) -> Row:
         weights={},
         harness={"name": "aiperf"},
         commit=None,
-        notes=tuple(_notes(succeeded, len(known))),
-        warmup=requests[0].phase == _WARM_UP,
+        notes=() if warmup else tuple(_notes(succeeded, len(known))),
+        warmup=warmup,
+        mean_context=len(set(known)) > 1,
     )
 
 
 def _records(requests: Sequence[_Request], first: int) -> JsonObject:
-    """Columns. One that no request has is left out, and so is the outcome where all succeeded."""
-    names = ("prompt_tokens", "cached_tokens", "completion_tokens", "ttft_ns", "e2e_ns", "chunks")
-    columns: JsonObject = {name: [getattr(each, name) for each in requests] for name in names}
-    columns = {name: column for name, column in columns.items() if any(value is not None for value in column)}
+    """Columns. What no request has is left out, and so is the outcome where all succeeded."""
+    columns: JsonObject = {name: [getattr(each, name) for each in requests] for name in _COLUMNS}
+    for name in _OPTIONAL_COLUMNS:
+        column = [getattr(each, name) for each in requests]
+        if any(value is not None for value in column):
+            columns[name] = column
     columns["start_ns"] = [each.start_ns - first for each in requests]
     if any(each.error is not None for each in requests):
         columns["ok"] = [each.error is None for each in requests]
@@ -232,12 +252,18 @@ def _notes(requests: Sequence[_Request], known: int) -> list[str]:
         None not in (each.served_tokens, each.counted_tokens) and each.served_tokens != each.counted_tokens
         for each in requests
     )
+    firsts = sorted(each.ttft_ns or 0 for each in requests)
     found = {
+        "F_N1: one request, of which no deviation is known": len(requests) == 1,
         f"F_PREFIX_CACHE: a cache supplied tokens of {cached} of {len(requests)} prompts": cached,
         f"F_CHUNKED: {pieces} answers came in another number of pieces than they have tokens": pieces,
         f"F_RETOKENIZED: the server and the client count other tokens in {counted} answers": counted,
-        f"F_CONTEXT_PARTIAL: {known} of {len(requests)} requests have the length of their prompt": len(requests)
-        - known,
+        f"F_CONTEXT_PARTIAL: {known} of {len(requests)} requests have the length of their prompt": (
+            known < len(requests)
+        ),
+        "F_COLD_FIRST: the highest time to a first token is more than ten times the median": is_cold(
+            Fraction(firsts[-1]), between_ranks(firsts, 50)
+        ),
     }
     return [note for note, holds in found.items() if holds] + _compare_printed(requests)
 
@@ -258,5 +284,4 @@ def _differs(request: _Request, name: str, formula: Callable[[int, int, int], Fr
     first, end = request.ttft_ns, request.e2e_ns
     if printed is None or tokens is None or tokens < 2 or first is None or end is None or end <= first:  # noqa: PLR2004
         return False
-    number, exact = printed_number(printed), formula(tokens, first, end)
-    return number is None or abs(number - exact) > exact * _PRINTED_TOLERANCE
+    return differs(printed, formula(tokens, first, end), rounded=False)

@@ -21,8 +21,8 @@ _MEASURED = "profiling"
 
 
 def read_settings(config: Fields) -> dict[str, str]:
-    """Everything that is set in the configuration, under names with dots."""
-    members = flatten(config.values, "input_config", _NO_SETTING)
+    """Everything that is set in the configuration, under names with dots: what is false may be on by itself."""
+    members = flatten(config.values, "input_config", _NO_SETTING, unset=(None, ""))
     texts = config.recordable({name.removeprefix("input_config."): text for name, text in members.items()})
     return limited(texts, "input_config")
 
@@ -39,7 +39,7 @@ def read_weights(config: Fields) -> JsonObject:
 
 
 def read_workload(config: Fields, run: Fields) -> JsonObject:
-    """What was asked for: requests at a time in the measured phase, and the seed."""
+    """What was asked for: requests at a time in the measured phase, the data set where there is one, and the seed."""
     found: JsonObject = {}
     phases = config.values.get("phases")
     measured = [each for each in phases if isinstance(each, dict)] if isinstance(phases, list) else []
@@ -47,8 +47,21 @@ def read_workload(config: Fields, run: Fields) -> JsonObject:
     concurrency = named[0] if named else config.inner("loadgen").values.get("concurrency")
     if type(concurrency) is int and concurrency > 0:
         found["concurrency"] = concurrency
+    found |= _dataset(config)
     seed = run.values.get("random_seed")
     return found | ({"seed": seed} if type(seed) is int and seed >= 0 else {})
+
+
+def _dataset(config: Fields) -> JsonObject:
+    """The one data set, by its name or that of its file; prompts that the tool makes up are settings."""
+    listed = config.values.get("datasets")
+    if not isinstance(listed, list) or len(listed) != 1:
+        return {}
+    only = Fields(values={"0": listed[0]}, where=config.at("datasets")).inner("0")
+    if only.has("dataset"):
+        return {"dataset": only.text("dataset")}
+    file = only.text("path").replace("\\", "/").rpartition("/")[2] if only.has("path") else ""
+    return {"dataset": file} if file else {}
 
 
 def read_start(document: Fields) -> tuple[str, bool]:

@@ -17,7 +17,7 @@ from ledger.errors import MalformedError
 from ledger.ingest.adapter import Row
 from ledger.ingest.aiperf_config import read_settings, read_start, read_weights, read_workload
 from ledger.ingest.fields import UNITS, Fields, as_printed
-from ledger.ingest.printed import apart, find_mismatches, is_cold
+from ledger.ingest.printed import find_mismatches, is_cold, mean_rate_notes
 from ledger.ingest.values import as_object, printed_number, read_json
 from ledger.metrics import NS_PER_MS, NS_PER_S
 
@@ -94,14 +94,7 @@ def _count(blocks: Fields, name: str, statistic: str = "avg") -> int | None:
 def _time_ms(blocks: Fields, name: str, statistic: str) -> Fraction | None:
     """A statistic of a time in milliseconds, whatever its unit."""
     number = _statistic(blocks, name, statistic)
-    return None if number is None else number * UNITS[_unit(blocks.inner(name))] / NS_PER_MS
-
-
-def _unit(block: Fields) -> str:
-    unit = block.text("unit")
-    if unit not in UNITS:
-        raise block.refusal("unit", f"one of {', '.join(UNITS)}")
-    return unit
+    return None if number is None else number * UNITS[blocks.inner(name).unit()] / NS_PER_MS
 
 
 def _total(blocks: Fields, name: str) -> int:
@@ -110,7 +103,7 @@ def _total(blocks: Fields, name: str) -> int:
     if not block.has("avg"):
         raise MalformedError("E_NO_SAMPLES", f"statistics of requests without {name}", where=blocks.at(name))
     if name == "benchmark_duration":
-        return block.duration("avg", _unit(block))
+        return block.duration("avg", block.unit())
     total = block.count("avg")
     if not total:
         raise MalformedError("E_NO_SAMPLES", f"{name} is 0: nothing was measured", where=block.at("avg"))
@@ -145,7 +138,7 @@ def _count_failed(document: Fields, blocks: Fields) -> int:
 
 
 def _notes(document: Fields, blocks: Fields, answered: int, failed: int, *, local: bool) -> list[str]:
-    user, between = _statistic(blocks, "output_token_throughput_per_user"), _between_ms(blocks)
+    between = _between_ms(blocks)
     missed = blocks.inner("osl_mismatch_diff_pct").values.get("avg")
     gaps, written = _count(blocks, "inter_chunk_latency", "count"), _count(blocks, "total_osl")
     cached = _statistic(blocks, "usage_prompt_cache_read_tokens")
@@ -157,16 +150,15 @@ def _notes(document: Fields, blocks: Fields, answered: int, failed: int, *, loca
         "F_COLD_FIRST: the highest time to a first token is more than ten times the median": is_cold(
             *(_time_ms(blocks, "time_to_first_token", statistic) for statistic in ("max", "p50"))
         ),
-        "F_FORMULA: tokens per second and user is a mean of rates, more than 2 % from the rate of the mean gap": (
-            user is not None and between is not None and apart(user, 1000 / between)
-        ),
         f"F_OUTPUT_LENGTH: answers are on average {missed} % off the length that was asked for": _is_missed(blocks),
         f"F_CHUNKED: {written} tokens came in {(gaps or 0) + answered} pieces": (
             gaps is not None and gaps + answered != written
         ),
         "F_PREFIX_CACHE: a cache supplied tokens of prompts": bool(cached),
     }
-    return [note for note, holds in found.items() if holds]
+    user = blocks.inner("output_token_throughput_per_user").values.get("avg")
+    rates = mean_rate_notes("output_token_throughput_per_user.avg", user, 1000 / between) if between else []
+    return [note for note, holds in found.items() if holds] + rates
 
 
 def _is_missed(blocks: Fields) -> bool:
@@ -183,7 +175,7 @@ def _between_ms(blocks: Fields) -> Fraction | None:
 def _exact(blocks: Fields) -> dict[str, Fraction]:
     """What the tool prints of a run, from its totals and from sums over its requests."""
     duration = blocks.inner("benchmark_duration")
-    seconds = duration.number("avg") * UNITS[_unit(duration)] / NS_PER_S
+    seconds = duration.number("avg") * UNITS[duration.unit()] / NS_PER_S
     prompt, written = (blocks.inner(name).number("avg") for name in _TOKENS.values())
     exact = {
         "output_token_throughput.avg": written / seconds,
@@ -192,6 +184,5 @@ def _exact(blocks: Fields) -> dict[str, Fraction]:
     }
     end, first = (_time_ms(blocks, name, "sum") for name in ("request_latency", "time_to_first_token"))
     if end is not None and first is not None and blocks.inner("inter_chunk_latency").has("sum"):
-        exact["inter_chunk_latency.sum"] = (end - first) * NS_PER_MS / UNITS[_unit(blocks.inner("inter_chunk_latency"))]
-    between = _between_ms(blocks)
-    return exact | ({"output_token_throughput_per_user.avg": 1000 / between} if between else {})
+        exact["inter_chunk_latency.sum"] = (end - first) * NS_PER_MS / UNITS[blocks.inner("inter_chunk_latency").unit()]
+    return exact

@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ledger import canonical
 from ledger.errors import RefusedError
+from ledger.ingest.checks.notes import Said
 from ledger.ingest.checks.requests import fail_empty_answers
 from ledger.ingest.companions import attachment_name
 from ledger.ingest.faults import Fault, read_note
 from ledger.ingest.options import RoundOptions, read_slot, require_given, settle_starts
 from ledger.ingest.parity import add_parity
+from ledger.ingest.row_notes import join_notes
 from ledger.round import without_load
 
 if TYPE_CHECKING:
@@ -35,10 +37,17 @@ _SAME_CONTEXT = Fraction(2, 100)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuiltRound:
-    """A round, and what does not add up in it: sealed with it as its ``faults``, to be read before it is."""
+    """A round, and what does not add up in it.
+
+    Attributes:
+        body: the round.
+        faults: what is sealed with it, to be read before it is; a sentence that holds for rows of a file is there once.
+        said: what its adapters noted of each row.
+    """
 
     body: JsonObject
     faults: list[Fault]
+    said: frozenset[Said] = frozenset()
 
     @property
     def notes(self) -> list[str]:
@@ -90,7 +99,7 @@ def build_round(runs: Sequence[Run], options: RoundOptions) -> BuiltRound:
     faults = _faults(runs) + [read_note(note, where) for where, note in of_parity]
     if faults:
         body["faults"] = [fault.to_json() for fault in faults]
-    return BuiltRound(body=body, faults=faults)
+    return BuiltRound(body=body, faults=faults, said=_said(runs))
 
 
 def _settle(run: Run, slot: JsonObject, options: RoundOptions) -> Run:
@@ -246,10 +255,14 @@ def _attachments(runs: Sequence[Run]) -> list[JsonObject]:
     return [{"name": name, "sha256": hashlib.sha256(raw).hexdigest(), "size": len(raw)} for name, raw in files]
 
 
+def _said(runs: Sequence[Run]) -> frozenset[Said]:
+    return frozenset(
+        Said(run.name, row.number, read_note(note).code) for run in runs for row in run.rows for note in row.notes
+    )
+
+
 def _faults(runs: Sequence[Run]) -> list[Fault]:
-    faults = [
-        read_note(note, f"{run.name}, row {row.number}") for run in runs for row in run.rows for note in row.notes
-    ]
+    faults = join_notes((run.name, run.raw, row) for run in runs for row in run.rows)
     faults += [
         Fault("F_ROWS_LEFT", f"{run.left_out} rows of {run.name} are left out of the arm {run.role}")
         for run in runs

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
+from pathlib import PureWindowsPath
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from ledger.errors import MalformedError
-
-_NO_NAME = re.compile(r"[^A-Za-z0-9._:/@+-]", re.ASCII)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from ledger.ingest.adapter import Adapter, Row
+
+_NO_NAME = re.compile(r"[^A-Za-z0-9._:/@+-]", re.ASCII)
+_SHOWN = 200
+_LONGEST_PART = 255  # of a path, on any file system
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,15 +78,23 @@ def read_whole(adapter: Adapter, raw: bytes, what: str, fetch: Callable[[str], b
         adapter: of the tool that wrote it.
         raw: its bytes.
         what: its name, for errors.
-        fetch: gives the contents of a companion by its name; none when there is no such file.
+        fetch: gives the contents of a companion by its name; none when there is no such file. It is asked only for
+            names that lead down from a folder (see `leads_down`).
 
     Raises:
-        MalformedError: as `ledger.ingest.adapter.Adapter.read`, and ``E_COMPANION``.
+        MalformedError: as `ledger.ingest.adapter.Adapter.read`, and ``E_COMPANION`` for one that is needed and not
+            there, or whose name leads elsewhere.
     """
     if not isinstance(adapter, ReadsCompanions):
         return Reading(rows=adapter.read(raw, what))
     found: dict[str, bytes] = {}
     for companion in adapter.companions(raw, what):
+        if not leads_down(companion.name):
+            raise MalformedError(
+                "E_COMPANION",
+                f"it names {companion.name[:_SHOWN]!r}; only what lies below a folder is read: no root, drive or ..",
+                where=what,
+            )
         contents = fetch(companion.name)
         if contents is not None:
             found[companion.name] = contents
@@ -96,6 +107,17 @@ def missing(name: str, what: str) -> MalformedError:
     """The error for a companion that is needed and not there."""
     return MalformedError(
         "E_COMPANION", f"it names {name!r}, which holds the samples and is neither beside it nor above", where=what
+    )
+
+
+def leads_down(name: str) -> bool:
+    """Whether a path leads to a place below its start, on every system: no file chooses what of a disk is read."""
+    path = PureWindowsPath(name)  # it takes both separators, and knows roots and drives
+    return (
+        bool(path.parts)
+        and not path.anchor
+        and ".." not in path.parts
+        and all(0 < len(part) <= _LONGEST_PART for part in path.parts)
     )
 
 

@@ -94,6 +94,13 @@ class Fields:
             raise MalformedError("E_ZERO_TIME", f"{name} is 0: nothing was measured", where=self.at(name))
         return nanoseconds
 
+    def unit(self) -> str:
+        """Its unit of time, one of `UNITS`."""
+        unit = self.values.get("unit")
+        if type(unit) is not str or unit not in UNITS:
+            raise self.refusal("unit", f"one of {', '.join(UNITS)}")
+        return unit
+
     def refusal(self, name: str, expected: str) -> MalformedError:
         """The error for a member that is not what it must be."""
         found = repr(self.values.get(name))[:_SHOWN] if name in self.values else "nothing"
@@ -140,6 +147,16 @@ def read_duration(value: object, unit: str, where: str) -> int:
     return nanoseconds
 
 
+def error_text(text: str) -> str:
+    """Why a request failed, cut where it is long; colours of a terminal and other controls are made visible."""
+    text = text[:_LONGEST]
+    try:
+        check_domain(text)
+    except MalformedError:
+        return "".join(each if each.isprintable() or each in "\n\t" else "\ufffd" for each in text)
+    return text
+
+
 def plain_text(value: object) -> str:
     """A plain value as a setting: null is empty, numbers are as printed."""
     if isinstance(value, bool):
@@ -147,11 +164,18 @@ def plain_text(value: object) -> str:
     return "" if value is None else str(value)
 
 
-def flatten(value: object, name: str, leave_out: Container[str] = ()) -> dict[str, str]:
+def flatten(
+    value: object, name: str, leave_out: Container[str] = (), *, unset: tuple[object, ...] = (None, "", False)
+) -> dict[str, str]:
     """Everything that is set in a value, as text under names joined with dots; a list of plain values is one text.
 
-    What is not set (null, false, empty) is left out, so that a build that adds an option has the same settings until
-    somebody uses it; so are members of the names `leave_out`, wherever they stand.
+    Args:
+        value: the value.
+        name: what all names begin with.
+        leave_out: names of members that are left out, wherever they stand.
+        unset: what says that nothing was set, beside an empty list. False is among it where a tool prints every option
+            that it has, so that a build that adds one has the same settings until somebody uses it. Where a tool prints
+            only what was set, false was.
     """
     found: dict[str, str] = {}
     stack: list[tuple[str, object]] = [(name, value)]
@@ -163,7 +187,7 @@ def flatten(value: object, name: str, leave_out: Container[str] = ()) -> dict[st
             stack += [(f"{path}.{at}", each) for at, each in reversed([*enumerate(item)])]
         elif isinstance(item, list):
             found |= {path: ", ".join(map(plain_text, item))} if item else {}
-        elif not (item is None or item is False or item == ""):
+        elif not any(item is each or (item == each == "") for each in unset):
             found[path] = plain_text(item)
     return found
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 SLOT_AXES = ("project", "node", "quant", "context", "metric")
 ROLES = ("main", "candidate", "reference")
 
+_TOKENS = re.compile("0|[1-9][0-9]{0,15}", re.ASCII)
+_SHOWN = 80
 _ZONE = re.compile(r"(?P<sign>[+-])(?P<hours>[01]\d|2[0-3]):(?P<minutes>[0-5]\d)", re.ASCII)
 
 
@@ -74,8 +77,8 @@ def read_slot(axes: Mapping[str, str]) -> JsonObject:
     if missing:
         raise RefusedError("E_SLOT", f"the slot lacks {', '.join(missing)}", where="--slot")
     context = axes["context"]
-    if not (context.isascii() and context.isdecimal()) or context != str(int(context)):
-        raise RefusedError("E_SLOT", f"context is a number of tokens, found {context!r}", where="--slot")
+    if not _TOKENS.fullmatch(context):
+        raise RefusedError("E_SLOT", f"context is a number of tokens, found {context[:_SHOWN]!r}", where="--slot")
     if axes["metric"] not in METRICS:
         raise RefusedError(
             "E_SLOT", f"there is no metric {axes['metric']!r}; known: {', '.join(sorted(METRICS))}", where="--slot"
@@ -156,19 +159,20 @@ def settle_starts(runs: Sequence[Run], options: RoundOptions) -> list[Run]:
             one is no time; ``E_ZONE`` when the zone is none.
     """
     offset = _read_zone(options.zone) if options.zone else dt.timedelta(0)
-    settled = []
-    for role in dict.fromkeys(run.role for run in runs):
-        given, own = options.started_at.get(role, ()), [run for run in runs if run.role == role]
-        if given and len(given) != len(own):
+    for role, count in Counter(run.role for run in runs).items():
+        given = len(options.started_at.get(role, ()))
+        if given not in {0, count}:
             raise RefusedError(
                 "E_STARTED_AT",
-                f"the arm {role} has {len(own)} file(s) and {len(given)} given starts; give one per file, in order",
+                f"the arm {role} has {count} file(s) and {given} given starts; give one per file, in order",
                 where="--started-at",
             )
-        for at, run in enumerate(own):
-            starts = [_settle_start(row.started_at, given[at] if given else "", offset) for row in run.rows]
-            settled.append((runs.index(run), run.with_starts(starts)))
-    return [run for _, run in sorted(settled, key=lambda item: item[0])]
+    starts = {role: iter(given) for role, given in options.started_at.items()}
+    return [_settle_run(run, next(starts.get(run.role, iter(())), ""), offset) for run in runs]
+
+
+def _settle_run(run: Run, given: str, offset: dt.timedelta) -> Run:
+    return run.with_starts([_settle_start(row.started_at, given, offset) for row in run.rows])
 
 
 def _settle_start(said: str, given: str, offset: dt.timedelta) -> str:

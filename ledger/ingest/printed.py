@@ -5,11 +5,10 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from ledger.errors import MalformedError
-from ledger.ingest.values import as_decimal, exponent_of
+from ledger.ingest.values import as_decimal, exponent_of, printed_number
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from ledger.ingest.fields import Fields
 
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
 _NOISE = Fraction(1, 10**9)
 _APART = Fraction(2, 100)
 _COLD = 10
+_SHOWN = 40
 
 
 def find_mismatches(source: Fields, exact: Mapping[str, Fraction], slack: Fraction = Fraction(0)) -> list[str]:
@@ -35,23 +35,50 @@ def find_mismatches(source: Fields, exact: Mapping[str, Fraction], slack: Fracti
     return notes
 
 
-_SHOWN = 40
-
-
 def _find(value: object, name: str) -> object:
     for step in name.split("."):
         value = value.get(step) if isinstance(value, dict) else None
     return value
 
 
-def differs(printed: object, exact: Fraction, slack: Fraction = Fraction(0)) -> bool:
-    """Whether a printed figure is another than the exact one, beyond the rounding of the print."""
-    try:
-        number = as_decimal(printed, "")
-    except MalformedError:
+def differs(printed: object, exact: Fraction, slack: Fraction = Fraction(0), *, rounded: bool = True) -> bool:
+    """Whether a printed figure is another than the exact one; what is no number is.
+
+    Args:
+        printed: as it stands in the file.
+        exact: the figure, in the tool's unit.
+        slack: how far apart they may be for what is behind the figure.
+        rounded: the tool may have rounded what it printed: half a unit in the last place is no difference. That place
+            is never before the point, whatever the exponent.
+    """
+    number = printed_number(printed)
+    if number is None:
         return True
-    last_digit = Fraction(10) ** exponent_of(number)
-    return abs(Fraction(number) - exact) > last_digit / 2 + abs(exact) * _NOISE + slack
+    if rounded:
+        slack += Fraction(10) ** min(0, exponent_of(as_decimal(printed, ""))) / 2
+    return abs(number - exact) > slack + abs(exact) * _NOISE
+
+
+def mean_rate_notes(name: str, printed: object, rate_of_mean: Fraction) -> list[str]:
+    """Notes on a printed mean of the rates of requests, whose samples the file does not have.
+
+    Half of it can be checked: a mean of rates is the rate of the mean time or more (Jensen's inequality), and the two
+    are one figure only where all requests took the same time.
+
+    Args:
+        name: what the tool calls it.
+        printed: as it stands in the file; nothing is said of one that is absent.
+        rate_of_mean: the reciprocal of the mean time per token, in the same unit.
+    """
+    number = printed_number(printed)
+    if printed is None:
+        return []
+    notes = []
+    if number is not None and apart(number, rate_of_mean):
+        notes.append(f"F_FORMULA: {name} is a mean of rates, more than 2 % from the rate of the mean time of a token")
+    if number is None or (number < rate_of_mean and differs(printed, rate_of_mean)):
+        notes.append(f"F_REPORTED_MISMATCH: {name} {str(printed)[:_SHOWN]} is not that of the samples")
+    return notes
 
 
 def apart(one: Fraction, other: Fraction) -> bool:
@@ -60,12 +87,5 @@ def apart(one: Fraction, other: Fraction) -> bool:
 
 
 def is_cold(highest: Fraction | None, median: Fraction | None) -> bool:
-    """Whether the highest time to a first token is more than ten times the median."""
-    return highest is not None and median is not None and highest > _COLD * median
-
-
-def percentile(ordered: Sequence[int], percent: int) -> Fraction:
-    """Percentile of at least one sorted value, linearly between the two nearest ranks: what numpy prints."""
-    at = Fraction(percent * (len(ordered) - 1), 100)
-    low = int(at)
-    return ordered[low] + (ordered[min(low + 1, len(ordered) - 1)] - ordered[low]) * (at - low)
+    """Whether the highest time to a first token is more than ten times the median; 0 was not measured."""
+    return highest is not None and median is not None and highest > _COLD * median > 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from ledger import canonical
 from ledger.errors import MalformedError, RefusedError
+from ledger.ingest.row_notes import join_notes
 from ledger.ingest.values import printed_number
 from ledger.scoring.compare.blocks import BlockRun, BlockSession
 from ledger.scoring.compare.comparable import is_axis
@@ -54,13 +56,14 @@ def side_of_rows(label: str, files: Sequence[ToolFile]) -> Side:
         RefusedError: ``E_NO_PAIRS`` when there is no measured row.
     """
     measured = [(file, row) for file in files for row in file.rows if not row.warmup]
-    runs = [_run_of_row(file, row, alone=sum(other is file for other, _ in measured) == 1) for file, row in measured]
+    rows_of = Counter(id(file) for file, _ in measured)
+    runs = [_run_of_row(file, row, alone=rows_of[id(file)] == 1) for file, row in measured]
     return _side(
         label,
         runs,
         codes=[row.code_sha256 or row.commit or "" for _, row in measured],
         settings=[row.settings for _, row in measured],
-        notes=[f"{file.name}, row {row.number}: {note}" for file, row in measured for note in row.notes],
+        notes=[str(fault) for fault in join_notes((file.name, file.raw, row) for file, row in measured)],
     )
 
 

@@ -1,36 +1,40 @@
-"""Statistics as tools print them, exactly: to hold a printed figure against its samples."""
+"""Statistics as tools print them, exactly: to hold a printed figure against its samples.
+
+Percentiles are taken of values in their order (`in_order`), so that values are sorted once for all of them. Which one a
+tool prints is a matter of definition, and the definitions are apart by up to the distance of two samples.
+"""
 
 from __future__ import annotations
 
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from ledger.scoring.facts import median
+from ledger.scoring.facts import double, mean, median
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
-__all__ = ["between_ranks", "mean", "median", "nearest_even_rank", "nearest_rank"]
-
-
-def mean(values: Sequence[Fraction]) -> Fraction:
-    """Arithmetic mean. `values` is not empty, here and below."""
-    return sum(values, Fraction(0)) / len(values)
+__all__ = ["between_ranks", "in_order", "mean", "median", "nearest_even_rank", "nearest_rank"]
 
 
-def nearest_rank(values: Sequence[Fraction], percent: int) -> Fraction:
+def in_order(values: Iterable[Fraction]) -> list[Fraction]:
+    """Values from the smallest on. Fractions are compared only where their doubles are equal: that takes long."""
+    return [value for _, value in sorted((double(value), value) for value in values)]
+
+
+def nearest_rank(ordered: Sequence[int | Fraction], percent: int | Fraction) -> Fraction:
     """The smallest value that at least `percent` of all do not exceed: the percentile of the ledger."""
-    return sorted(values)[-(-percent * len(values) // 100) - 1]
+    return Fraction(ordered[max(0, int(-(-percent * len(ordered) // 100)) - 1)])
 
 
-def nearest_even_rank(values: Sequence[Fraction], percent: int) -> Fraction:
+def nearest_even_rank(ordered: Sequence[int | Fraction], percent: int | Fraction) -> Fraction:
     """The value whose rank from 0 is nearest to `percent` of the last one, half to even."""
-    return sorted(values)[round(Fraction(percent * (len(values) - 1), 100))]
+    return Fraction(ordered[round(Fraction(percent * (len(ordered) - 1)) / 100)])
 
 
-def between_ranks(values: Sequence[Fraction], percent: int) -> Fraction:
-    """The percentile between the two nearest ranks, linearly."""
-    ordered, at = sorted(values), Fraction(percent * (len(values) - 1), 100)
+def between_ranks(ordered: Sequence[int | Fraction], percent: int | Fraction) -> Fraction:
+    """The percentile between the two nearest ranks, linearly: what numpy gives by default."""
+    at = Fraction(percent * (len(ordered) - 1)) / 100
     low = int(at)
     high = min(low + 1, len(ordered) - 1)
     return ordered[low] + (ordered[high] - ordered[low]) * (at - low)

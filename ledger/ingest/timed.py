@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING
 
 from ledger.canonical import MAX_INT, NumberText, escape_pointer
 from ledger.errors import MalformedError
+from ledger.ingest.printed import differs as printed_differs
+from ledger.ingest.statistics import between_ranks
 from ledger.ingest.values import as_decimal, as_text, printed_number
 from ledger.strict import format_time
 
@@ -141,30 +143,21 @@ def summarise(samples: Sequence[Fraction]) -> Summary:
     spread = sum((count * number - total) ** 2 for number in ordered)
     exact = {
         "mean": Fraction(total, below * count),
-        "median": _quantile(ordered, 2) / below,
+        "median": between_ranks(ordered, 50) / below,
         "min": Fraction(ordered[0], below),
         "max": Fraction(ordered[-1], below),
         "total": Fraction(total, below),
     }
     return Summary(
         exact=exact,
-        quartiles=(_quantile(ordered, 1) / below, _quantile(ordered, 3) / below),
+        quartiles=(between_ranks(ordered, 25) / below, between_ranks(ordered, 75) / below),
         variance=Fraction(spread, (below * count) ** 2 * (count - 1)) if count > 1 else None,
     )
 
 
-def _quantile(ordered: Sequence[int], quarters: int) -> Fraction:
-    at = Fraction(quarters * (len(ordered) - 1), 4)
-    low = int(at)
-    return ordered[low] + (ordered[min(low + 1, len(ordered) - 1)] - ordered[low]) * (at - low)
-
-
 def differs(printed: object, exact: Fraction, slack: Fraction = Fraction(0)) -> bool:
     """Whether a tool printed another figure than its samples give; not when it printed none."""
-    if printed is None:
-        return False
-    number = printed_number(printed)
-    return number is None or abs(number - exact) > abs(exact) * _PRINTED_TOLERANCE + slack
+    return printed is not None and printed_differs(printed, exact, slack, rounded=False)
 
 
 def deviation_differs(printed: object, summary: Summary, unit: int = 1) -> bool:

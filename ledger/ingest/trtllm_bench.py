@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from ledger.canonical import MAX_INT
 from ledger.ingest.adapter import Row
 from ledger.ingest.fields import Fields, as_printed, plain_text
-from ledger.ingest.printed import find_mismatches, is_cold
+from ledger.ingest.printed import find_mismatches, is_cold, mean_rate_notes
 from ledger.ingest.values import as_object, printed_number, read_json
 
 if TYPE_CHECKING:
@@ -160,6 +160,9 @@ def _notes(report: Fields) -> list[str]:
         notes.append(f"F_RATE_IMPOSSIBLE: up to {round(highest)} tok/s; a whole request had {round(possible)} at most")
     if is_cold(printed_number(firsts.values.get("maximum")), printed_number(firsts.values.get("p50"))):
         notes.append("F_COLD_FIRST: the highest time to a first token is more than ten times the median")
+    step, speed = _mean_step_ms(report), stream.values.get("token_output_speed_tok_s")
+    if step is not None and step > 0:
+        notes += mean_rate_notes("streaming_metrics.token_output_speed_tok_s", speed, _MS / step)
     return notes + find_mismatches(report, _exact(report))
 
 
@@ -189,14 +192,15 @@ def _exact(report: Fields) -> dict[str, Fraction]:
         exact["request_info.avg_num_concurrent_requests"] = (
             requests * speed.number("avg_request_latency_ms") / _MS / seconds
         )
-    return exact | _exact_stream(report, written)
+    step = _mean_step_ms(report)
+    return exact if step is None else exact | {"streaming_metrics.avg_tpot_ms": step}
 
 
-def _exact_stream(report: Fields, written: Fraction) -> dict[str, Fraction]:
+def _mean_step_ms(report: Fields) -> Fraction | None:
+    """Mean time of a token after the first; none where answers have several lengths, so that means do not tell it."""
     speed, stream = report.inner("performance"), report.inner("streaming_metrics")
+    written = report.inner("request_info").number("avg_output_length")
     same_length = "gen_tokens" in _workload(report.inner("dataset"))
     if not (same_length and speed.has("avg_request_latency_ms") and stream.has("avg_ttft_ms") and written > 1):
-        return {}
-    step = (speed.number("avg_request_latency_ms") - stream.number("avg_ttft_ms")) / (written - 1)
-    exact = {"streaming_metrics.avg_tpot_ms": step}
-    return exact | ({"streaming_metrics.token_output_speed_tok_s": _MS / step} if step else {})
+        return None
+    return (speed.number("avg_request_latency_ms") - stream.number("avg_ttft_ms")) / (written - 1)

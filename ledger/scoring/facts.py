@@ -49,7 +49,7 @@ class RepFact:
     @property
     def mean(self) -> Fraction:
         """Arithmetic mean of the records."""
-        return sum(self.values, Fraction(0)) / len(self.ratios)
+        return mean(self.values)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,6 +130,21 @@ def _record_ratios(metric: Metric, records: dict[str, list[Any]]) -> Ratios:
     succeeded = records.get("ok") or [True] * len(columns[0])
     rows = [cells for ok, *cells in zip(succeeded, *columns, strict=True) if ok and None not in cells]
     return Ratios.of(*metric.formula(*([row[at] for row in rows] for at in range(len(columns)))))
+
+
+def mean(values: Sequence[Fraction]) -> Fraction:
+    """Arithmetic mean. `values` is not empty.
+
+    Pairs are added, then pairs of pairs, over the product of what is below them: one after the other, the sum of a few
+    thousand fractions takes minutes, for each has another number below the line.
+    """
+    sums = [value.as_integer_ratio() for value in values]
+    while len(sums) > 1:
+        pairs = zip(sums[::2], sums[1::2], strict=False)
+        odd = sums[len(sums) & ~1 :]
+        sums = [(one * under + other * below, below * under) for (one, below), (other, under) in pairs] + odd
+    ((total, below),) = sums
+    return Fraction(total, below * len(values))
 
 
 def median(values: Sequence[Fraction]) -> Fraction:

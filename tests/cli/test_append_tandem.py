@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cli.program import REFUSED, UNAVAILABLE
+from tests.cli.program import OK, REFUSED, UNAVAILABLE
 from tests.cli.samples import BINARY, CODE, NODE, WEIGHTS
 from tests.support.tandem import block_ab, encode, files_of, report
 
@@ -70,6 +70,50 @@ def test_a_record_that_is_gone_is_named(desk: Desk, words: list[str | Path], tmp
     assert "'cand/raw-2/run.json'" in done.err
     shown = desk.run("ingest", tmp_path / "results" / "cand.json", status=REFUSED)
     assert "refused  E_COMPANION" in shown.out
+
+
+@pytest.mark.parametrize(("deep", "found"), [(0, True), (3, True), (4, False)])
+def test_records_are_looked_for_in_three_folders_above_and_no_further(
+    desk: Desk, tmp_path: Path, deep: int, *, found: bool
+) -> None:
+    for name, raw in files_of().items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(raw)
+    folder = tmp_path.joinpath(*"abcd"[:deep])
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "report.json").write_bytes(encode(report()))
+    done = desk.run("ingest", folder / "report.json", status=OK if found else REFUSED)
+    assert ("refused  E_COMPANION" in done.out) != found
+
+
+def test_a_folder_on_the_way_to_a_report_is_not_one_above_it(desk: Desk, tmp_path: Path) -> None:
+    for name, raw in files_of().items():
+        path = tmp_path / "way" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(raw)
+    (tmp_path / "report.json").write_bytes(encode(report()))
+    done = desk.run("ingest", tmp_path / "way" / ".." / "report.json", status=REFUSED)
+    assert "refused  E_COMPANION" in done.out
+
+
+def test_a_record_anywhere_on_the_disk_is_not_read(desk: Desk, tmp_path: Path) -> None:
+    files = files_of()
+    for name, raw in files.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(raw)
+    body = report()
+    body["runs"][0]["record"] = str(tmp_path / body["runs"][0]["record"])
+    (tmp_path / "report.json").write_bytes(encode(body))
+    assert "refused  E_COMPANION" in desk.run("ingest", tmp_path / "report.json", status=REFUSED).out
+
+
+def test_what_holds_for_a_whole_file_is_said_once_with_its_rows(desk: Desk, tmp_path: Path) -> None:
+    path = tmp_path / "ab.json"
+    path.write_bytes(encode(block_ab()))
+    told = [line for line in desk.run("ingest", path).out.splitlines() if "F_TOTALS_ONLY" in line]
+    assert told == ["  rows 0-11  F_TOTALS_ONLY: the mean over the rounds of an answer is kept, and no round"]
 
 
 def test_what_a_report_holds_is_shown_with_its_rounds(desk: Desk, words: list[str | Path], tmp_path: Path) -> None:

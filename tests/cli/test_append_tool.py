@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from cli.given import code_digest, digest_of
+from ledger.errors import RefusedError
 from tests.cli.program import OK, REFUSED, UNAVAILABLE, Result
 from tests.cli.samples import BINARY, CODE, NODE, REAL_ROUND, RUNS, SLOT, WEIGHTS, slot_text, tool_words
 
@@ -297,6 +299,15 @@ def test_weights_of_several_files_are_given_by_their_folder(desk: Desk) -> None:
     append(desk, *tool_words(*PAIR, weights="model"))
     expected = hashlib.sha256(b"a.safetensors\x001\x00b.safetensors\x002\x00").hexdigest()
     assert sealed_body(desk)["weights"]["sha256"] == expected
+
+
+@pytest.mark.parametrize("value", ["a" * 300, "a/" + "b" * 300, "engine:" + "b" * 300, "ä" * 150])
+@pytest.mark.parametrize("read", [digest_of, code_digest])
+def test_what_no_file_can_be_called_is_no_fault_of_the_disk(read: Callable[[str, str], str], value: str) -> None:
+    with pytest.raises(RefusedError) as caught:
+        read(value, "--weights")
+    assert (caught.value.code, caught.value.where) == ("E_DIGEST_OR_PATH", "--weights")
+    assert len(caught.value.message) < 300
 
 
 def test_a_code_that_is_no_digest_names_its_arm(desk: Desk) -> None:

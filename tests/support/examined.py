@@ -14,9 +14,10 @@ from ledger.scoring.facts import ArmFact, round_facts
 from tests.support.rounds import sha256_hex
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from ledger.canonical import JsonObject
+    from ledger.ingest.checks.notes import Said
 
 MS = 10**6
 S = 10**9
@@ -70,7 +71,7 @@ def slot(**axes: Any) -> JsonObject:  # noqa: ANN401 - as above
     return {"project": "p", "node": "n1", "quant": "q", "context": 0, "metric": "decode_tok_s"} | axes
 
 
-def examine(body: JsonObject, said: Sequence[str] = ()) -> list[str]:
+def examine(body: JsonObject, said: Collection[Said] = frozenset()) -> list[str]:
     """The notes of a round, after the checks that come before."""
     validate("round-input", body)
     check_body("round", body)

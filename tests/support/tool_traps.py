@@ -102,10 +102,12 @@ def _sglang_one_batch(path: Path) -> Mapping[str, bool]:
 def _trtllm(path: Path) -> Mapping[str, bool]:
     report = parse(path.read_text())
     stream, shortest = report["streaming_metrics"], report["performance"]["request_latency_percentiles_ms"]["minimum"]
-    rate = 1000 * Fraction(report["request_info"]["avg_output_length"]) / Fraction(shortest)
+    written = Fraction(report["request_info"]["avg_output_length"])
+    rate = 1000 * written / Fraction(shortest)
     return {
         "F_TOTALS_ONLY": True,  # the report has no place for requests
         "F_N1": report["request_info"]["num_requests"] == 1,
+        "F_FORMULA": _apart(stream["token_output_speed_tok_s"], 1000 / Fraction(stream["avg_tpot_ms"])),
         "F_RATE_IMPOSSIBLE": Fraction(stream["gen_tps_percentiles"]["maximum"]) > 100 * rate,
         "F_COLD_FIRST": _cold(stream["ttft_percentiles"]["maximum"], stream["ttft_percentiles"]["p50"]),
     }

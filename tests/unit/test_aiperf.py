@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
     from ledger.ingest.adapter import Row
 
-SECONDS = {"value": 1, "unit": "s"}
+LATENCY = "run.jsonl/0/metrics/request_latency"
+HOSTILE: tuple[Any, ...] = (-1, True, None, [], 1e300)
 READ = ADAPTERS["aiperf"].read
 TABLE = [item for item in OUTCOMES if item.format == "aiperf records"]
 
@@ -116,6 +117,47 @@ def test_failed_and_cancelled_requests_are_kept_and_are_no_fact() -> None:
     assert [len(rep.ratios) for rep in decode.reps] == [1]
 
 
+def test_an_error_may_have_the_colours_of_a_terminal() -> None:
+    failed = request(1)
+    failed["error"] = {"message": "\x1b[31mno room\u00a0\x1b[0m"}
+    assert read(request(0), failed).records["error"][1] == "\ufffd[31mno room\ufffd\ufffd[0m"
+    failed["error"] = {"message": "no room\u00a0" + "x" * 5000}
+    assert read(request(0), failed).records["error"][1] == "no room\u00a0" + "x" * 4088
+
+
+def test_a_time_in_another_unit_is_the_same_nanoseconds() -> None:
+    line = request(0)
+    line["metrics"]["request_latency"] = {"value": 1.1005, "unit": "sec"}
+    assert read(line).records["e2e_ns"] == [1_100_500_000]
+
+
+def test_a_request_that_stands_there_twice_is_no_second_sample() -> None:
+    with pytest.raises(MalformedError) as caught:
+        read(request(0), request(1), request(0))
+    assert (caught.value.code, caught.value.where) == ("E_COPIED_SAMPLES", "run.jsonl/2")
+    assert len(read(request(0), request(1), request(2)).records["e2e_ns"]) == 3
+
+
+def test_warm_up_is_kept_whatever_became_of_it() -> None:
+    cold = request(0, time_to_first_token=None, input_sequence_length=None)
+    cold["metadata"]["benchmark_phase"], cold["error"] = "warmup", "timed out"
+    silent = request(1, time_to_first_token=None, request_latency=None, output_sequence_length=None)
+    silent["metadata"]["benchmark_phase"] = "warmup"
+    raw = lines(cold, silent, request(2))
+    warm, row = READ(raw, "run.jsonl")
+    assert (warm.warmup, warm.notes, warm.records["ttft_ns"]) == (True, (), [None, None])
+    assert warm.records["error"] == ["timed out", None]
+    assert [len(fact.reps) for fact in round_facts(built(("main", raw), context=row.context))] == [1, 1]
+
+
+def test_a_mean_over_prompts_of_several_lengths_is_near_to_that_of_another_run() -> None:
+    raw = lines(request(0, input_sequence_length=1000), request(1, input_sequence_length=1003))
+    (row,) = READ(raw, "run.jsonl")
+    assert (row.context, row.mean_context) == (1002, True)
+    assert built(("main", raw), context=1000)["reps"][0]["context"] == 1000
+    assert not read(request(0), request(1)).mean_context
+
+
 def test_two_runs_of_two_arms_make_a_round() -> None:
     runs = [(role, lines(request(at))) for at, role in enumerate(["main", "candidate"] * 2)]
     body = built(*runs, context=40)
@@ -138,6 +180,15 @@ def test_two_runs_of_two_arms_make_a_round() -> None:
 def test_what_deserves_a_look_is_a_flag(metrics: dict[str, Any], code: str) -> None:
     row = read(request(0), request(1, **metrics))
     assert [note.partition(":")[0] for note in row.notes] == [code]
+
+
+def test_one_request_has_no_deviation_and_a_cold_one_is_seen() -> None:
+    assert read(request(0)).notes == ("F_N1: one request, of which no deviation is known",)
+    firsts = [request(at, time_to_first_token=10.0) for at in range(3)]
+    assert read(*firsts, request(3, time_to_first_token=100.0)).notes == ()
+    assert [note.partition(":")[0] for note in read(*firsts, request(3, time_to_first_token=100.1)).notes] == [
+        "F_COLD_FIRST"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -166,29 +217,44 @@ def put(part: str, name: str, value: object) -> Callable[[dict[str, Any]], objec
 @pytest.mark.parametrize(
     ("edit", "code", "where"),
     [
-        (without("metadata"), "E_FORMAT", "run.jsonl/1"),
-        (without("metrics"), "E_FORMAT", "run.jsonl/1"),
-        (put("metadata", "benchmark_phase", "cooldown"), "E_FIELD", "run.jsonl/1/metadata/benchmark_phase"),
-        (put("metadata", "request_start_ns", str(START)), "E_FIELD", "run.jsonl/1/metadata/request_start_ns"),
-        (put("metadata", "request_start_ns", 1.5), "E_FIELD", "run.jsonl/1/metadata/request_start_ns"),
-        (put("metadata", "request_end_ns", 2**63), "E_FIELD", "run.jsonl/1/metadata/request_end_ns"),
-        (put("metadata", "request_end_ns", START), "E_ZERO_TIME", "run.jsonl/1/metadata"),
+        (without("metadata"), "E_FORMAT", "run.jsonl/0"),
+        (without("metrics"), "E_FORMAT", "run.jsonl/0"),
+        (put("metadata", "benchmark_phase", "cooldown"), "E_FIELD", "run.jsonl/0/metadata/benchmark_phase"),
+        (put("metadata", "request_start_ns", str(START)), "E_FIELD", "run.jsonl/0/metadata/request_start_ns"),
+        (put("metadata", "request_start_ns", 1.5), "E_FIELD", "run.jsonl/0/metadata/request_start_ns"),
+        (put("metadata", "request_end_ns", 2**63), "E_FIELD", "run.jsonl/0/metadata/request_end_ns"),
+        (put("metadata", "request_end_ns", START), "E_ZERO_TIME", "run.jsonl/0/metadata"),
         (put("metadata", "was_cancelled", 1), "E_ALL_FAILED", "run.jsonl"),
         (put("metadata", "benchmark_phase", "warmup"), "E_EMPTY_RESULTS", "run.jsonl"),
-        (put("metrics", "time_to_first_token", 100), "E_FIELD", "run.jsonl/1/time_to_first_token"),
+        (put("metrics", "time_to_first_token", 100), "E_FIELD", "run.jsonl/0/metrics/time_to_first_token"),
         (
-            put("metrics", "time_to_first_token", SECONDS),
+            put("metrics", "time_to_first_token", {"value": 1, "unit": "ticks"}),
             "E_FIELD",
-            "run.jsonl/1/time_to_first_token",
+            "run.jsonl/0/metrics/time_to_first_token/unit",
         ),
-        (put("metrics", "request_latency", {"value": -1, "unit": "ms"}), "E_FIELD", "run.jsonl/1/request_latency"),
-        (put("metrics", "request_latency", {"value": True, "unit": "ms"}), "E_FIELD", "run.jsonl/1/request_latency"),
+        *(
+            (put("metrics", "request_latency", {"value": value, "unit": "ms"}), "E_SAMPLE", f"{LATENCY}/value")
+            for value in HOSTILE
+        ),
+        (put("metrics", "request_latency", {"value": 1}), "E_FIELD", f"{LATENCY}/unit"),
+        (put("metrics", "request_latency", {"value": 1, "unit": ["ms"]}), "E_FIELD", f"{LATENCY}/unit"),
+        (put("metrics", "time_to_first_token", {"value": 0.0, "unit": "ms"}), "E_ZERO_TIME", "run.jsonl/0"),
         (
             put("metrics", "output_sequence_length", {"value": 1.5, "unit": "tokens"}),
             "E_FIELD",
-            "run.jsonl/1/output_sequence_length",
+            "run.jsonl/0/metrics/output_sequence_length/value",
         ),
-        (lambda line: line["metrics"].pop("time_to_first_token"), "E_NO_SAMPLES", "run.jsonl"),
+        (
+            put("metrics", "output_sequence_length", {"value": 10**30, "unit": "tokens"}),
+            "E_FIELD",
+            "run.jsonl/0/metrics/output_sequence_length/value",
+        ),
+        (
+            put("metrics", "output_sequence_length", {"value": 5, "unit": "ms"}),
+            "E_FIELD",
+            "run.jsonl/0/metrics/output_sequence_length/unit",
+        ),
+        (lambda line: line["metrics"].pop("time_to_first_token"), "E_NO_SAMPLES", "run.jsonl/0"),
         (lambda line: line["metrics"].pop("input_sequence_length"), "E_FIELD", "run.jsonl/input_sequence_length"),
     ],
 )
@@ -227,7 +293,7 @@ def test_a_number_of_a_billion_digits_is_refused_and_not_calculated(number: byte
     raw = lines(request(request_latency=1234567.25)).replace(b"1234567.25", number)
     with pytest.raises(MalformedError) as caught:
         READ(raw, "run.jsonl")
-    assert (caught.value.code, caught.value.where) == ("E_FIELD", "run.jsonl/1/request_latency")
-    printed = lines(request(inter_token_latency=1234567.25)).replace(b"1234567.25", number)
+    assert (caught.value.code, caught.value.where) == ("E_SAMPLE", f"{LATENCY}/value")
+    printed = lines(request(inter_token_latency=1234567.25), request(1)).replace(b"1234567.25", number)
     (row,) = READ(printed, "run.jsonl")
     assert [note.partition(":")[0] for note in row.notes] == ["F_REPORTED_MISMATCH"]

@@ -11,7 +11,9 @@ import pytest
 from ledger.errors import RefusedError
 from ledger.ingest.adapter import Row
 from ledger.ingest.build import build_round
+from ledger.ingest.checks.notes import Said
 from ledger.ingest.options import RoundOptions, read_slot
+from ledger.ingest.row_notes import name_rows
 from ledger.ingest.run import Run
 from ledger.metrics import METRICS
 from ledger.round import check_round
@@ -216,7 +218,7 @@ def test_a_slot_lacks_no_axis(axis: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "context", ["x", "-1", "01", "1.0", "1e3", " 1", "\N{ARABIC-INDIC DIGIT THREE}", "\N{SUPERSCRIPT TWO}"]
+    "context", ["9" * 5000, "x", "-1", "01", "1.0", "1e3", " 1", "\N{ARABIC-INDIC DIGIT THREE}", "\N{SUPERSCRIPT TWO}"]
 )
 def test_the_context_of_a_slot_is_a_plain_number(context: str) -> None:
     with pytest.raises(RefusedError) as caught:
@@ -379,6 +381,47 @@ def test_files_in_another_order_than_they_ran_are_noted_once_each() -> None:
 def test_notes_of_a_row_name_its_file_and_number() -> None:
     built = build_round([run(rows=(ROW, row(number=1, notes=("F_X: odd", "F_Y: odder"))))], OPTIONS)
     assert built.notes == ["a.json, row 1: F_X: odd", "a.json, row 1: F_Y: odder"]
+
+
+def test_what_holds_for_rows_of_a_file_is_said_once_with_the_rows() -> None:
+    def rows(*numbers: int, note: str = "F_X: odd") -> list[Row]:
+        starts = [f"2026-11-29T20:00:{at:02}Z" for at in numbers]
+        return [row(number=at, notes=(note,), started_at=start) for at, start in zip(numbers, starts, strict=True)]
+
+    runs = [
+        run("main", "a.json", [*rows(0, 1, 2), *rows(3, note="F_X: other"), *rows(5)]),
+        run("candidate", "a.json", rows(7, 8)),
+        run("main", "b.json", rows(10, 11), raw=b"other"),
+        run("main", "b.json", rows(12), raw=b"a second file of one name"),
+    ]
+    built = build_round(runs, OPTIONS)
+    assert built.notes == [
+        "a.json, rows 0-2, 5, 7-8: F_X: odd",
+        "a.json, row 3: F_X: other",
+        "b.json, rows 10-11: F_X: odd",
+        "b.json, row 12: F_X: odd",
+    ]
+    assert [fault["where"] for fault in built.body["faults"]][:2] == ["a.json, rows 0-2, 5, 7-8", "a.json, row 3"]
+    assert built.said == {
+        *(Said("a.json", at, "F_X") for at in (0, 1, 2, 3, 5, 7, 8)),
+        *(Said("b.json", at, "F_X") for at in (10, 11, 12)),
+    }
+
+
+@pytest.mark.parametrize(
+    ("numbers", "text"),
+    [
+        ([3], "row 3"),
+        ([3, 3], "row 3"),
+        ([2, 1], "rows 1-2"),
+        ([0, 2, 4], "rows 0, 2, 4"),
+        (range(0, 60, 2), "rows " + ", ".join(map(str, range(0, 60, 2)))),
+        (range(0, 70, 2), "35 rows from 0 to 68"),
+        (range(10**4), "rows 0-9999"),
+    ],
+)
+def test_rows_are_listed_where_they_are_few_and_else_counted(numbers: Sequence[int], text: str) -> None:
+    assert name_rows(numbers) == text
 
 
 def test_a_round_in_order_has_no_note() -> None:

@@ -102,7 +102,7 @@ def test_of_two_receipts_with_the_same_samples_one_may_go_and_the_other_still_co
 ) -> None:
     monkeypatch.setattr(copies, "EVERY", every)
     with monkeypatch.context() as careless:
-        careless.setattr(copies, "round_timings", lambda _: {})  # as a release that did not look
+        careless.setattr(copies, "round_prints", lambda _: {})  # as a release that did not look
         twice = [desk.seal(measured(name, 0))[0].index for name in ("a", "b")]
     desk.path.unlink(missing_ok=True)
     desk.log = desk.open()

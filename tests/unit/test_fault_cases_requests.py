@@ -51,7 +51,7 @@ def test_C04_a_tool_that_calls_it_a_success_is_corrected_when_its_file_becomes_a
     assert records["ok"] == [False, True, True]
     assert records["error"] == ["the answer has no token", None, None]
     assert len(fact_of(built.body, "ttft").reps[0].ratios) == 2
-    notes = examine(built.body, built.notes)
+    notes = examine(built.body, built.said)
     assert codes(notes) == ["F_EMPTY_OUTPUT", "F_REQUESTS_FAILED"]
     assert "mark them" not in notes[0]
 

@@ -10,7 +10,8 @@ import pytest
 from ledger.canonical import NonFinite, NumberText
 from ledger.errors import MalformedError
 from ledger.ingest.fields import Fields, as_printed, flatten
-from ledger.ingest.printed import apart, differs, find_mismatches, is_cold, percentile
+from ledger.ingest.printed import apart, differs, find_mismatches, is_cold
+from ledger.ingest.statistics import between_ranks, in_order, mean, nearest_even_rank, nearest_rank
 from ledger.ingest.values import as_decimal, as_text, printed_number, read_json, read_json_lenient
 
 
@@ -69,7 +70,9 @@ def test_a_text_that_is_too_long_for_a_receipt_is_its_digest() -> None:
 
 def test_what_is_set_and_what_is_not() -> None:
     value = {"n": None, "f": False, "e": "", "l": [], "z": 0, "t": True, "m": [None, 1], "d": {"x": NumberText("1.50")}}
-    assert flatten(value, "a") == {"a.z": "0", "a.t": "true", "a.m": ", 1", "a.d.x": "1.50"}
+    found = {"a.z": "0", "a.t": "true", "a.m": ", 1", "a.d.x": "1.50"}
+    assert flatten(value, "a") == found
+    assert flatten(value, "a", unset=(None, "")) == found | {"a.f": "false"}
 
 
 def test_an_integer_that_a_receipt_cannot_hold_is_reported_as_text() -> None:
@@ -89,7 +92,9 @@ def test_an_integer_that_a_receipt_cannot_hold_is_reported_as_text() -> None:
         ("33.33", Fraction(100, 3), False),
         ("33.34", Fraction(100, 3), True),
         ("33", Fraction(100, 3), False),
-        ("1e3", Fraction(1499), False),
+        ("1e3", Fraction(1499), True),
+        ("1e3", Fraction(2001, 2), False),
+        ("1e3", Fraction(1002), True),
         ("1e-3", Fraction(0), True),
         ("0.000000", Fraction(0), False),
     ],
@@ -117,8 +122,32 @@ def test_two_percent_and_ten_times() -> None:
     assert [is_cold(Fraction(value), Fraction(1)) for value in (10, 11)] == [False, True]
     assert not is_cold(None, Fraction(1))
     assert not is_cold(Fraction(1), None)
+    assert not is_cold(Fraction(1), Fraction(0))
 
 
-def test_percentiles_lie_between_ranks() -> None:
-    assert [percentile([10, 20, 40], percent) for percent in (0, 50, 75, 100)] == [10, 20, 30, 40]
-    assert percentile([7], 99) == 7
+def test_what_is_printed_in_full_is_no_rounding_off() -> None:
+    assert differs(NumberText("33.33"), Fraction(100, 3), rounded=False)
+    assert differs(33, Fraction(100, 3), rounded=False)
+    assert not differs(33, Fraction(100, 3))
+    assert not differs(33, Fraction(100, 3), Fraction(1, 3), rounded=False)
+    assert not differs(NumberText("33.33333333333333"), Fraction(100, 3), rounded=False)
+
+
+def test_percentiles_of_each_definition() -> None:
+    assert [between_ranks([10, 20, 40], percent) for percent in (0, 50, 75, 100)] == [10, 20, 30, 40]
+    assert [nearest_rank([10, 20, 40], percent) for percent in (0, 33, 34, 66, 67, 100)] == [10, 10, 20, 20, 40, 40]
+    assert [nearest_even_rank([10, 20, 40], percent) for percent in (0, 24, 25, 26, 75, 76)] == [10, 10, 10, 20, 40, 40]
+    assert {between_ranks([7], 99), nearest_rank([7], 99), nearest_even_rank([7], 99)} == {7}
+    assert between_ranks([0, 10**20], Fraction("99.9")) == 999 * 10**17
+    assert nearest_rank(range(1, 1001), Fraction("99.9")) == 999
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 8, 9, 31])
+def test_a_mean_is_exact_for_any_number_of_values(count: int) -> None:
+    values = [Fraction(at + 2, 2 * at + 1) for at in range(count)]
+    assert mean(values) == sum(values, Fraction(0)) / count
+
+
+def test_values_that_are_one_double_are_still_put_in_order() -> None:
+    values = [Fraction(10**20 + at, 10**20) for at in (3, 1, 2)]
+    assert in_order(values) == sorted(values)

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ledger.errors import LedgerError, MalformedError
+from ledger.ingest.checks.notes import Said
 from ledger.ingest.checks.requests import fail_empty_answers
 from ledger.ingest.faults import CATALOGUE
 from tests.support.examined import MS, S, body_of, codes, examine, refusal, rep, stream
@@ -46,13 +47,13 @@ def test_what_an_adapter_said_of_a_repetition_is_not_said_again_for_it() -> None
     body["reps"][1] |= source(1)
     (note,) = examine(body)
     assert "and 1 more" in note
-    (note,) = examine(body, ["out.json, row 1: F_CHUNKED: as it says"])
+    (note,) = examine(body, [Said("out.json", 1, "F_CHUNKED")])
     assert note.endswith("(at /reps/0/records)")
-    (note,) = examine(body, ["out.json, row 0: F_CHUNKED: as it says", "out.json, row 11: F_CHUNKED: as it says"])
+    (note,) = examine(body, [Said("out.json", row, "F_CHUNKED") for row in (0, 11)])
     assert note.endswith("(at /reps/1/records)")
-    both = [f"out.json, row {row}: F_CHUNKED: as it says" for row in (0, 1)]
+    both = [Said("out.json", row, "F_CHUNKED") for row in (0, 1)]
     assert examine(body, both) == []
-    assert len(examine(body, ["out.json, row 0: F_CHUNKED_MORE: x", "other.json, row 0: F_CHUNKED: x"])) == 1
+    assert len(examine(body, [Said("out.json", 0, "F_CHUNKED_MORE"), Said("other.json", 0, "F_CHUNKED")])) == 1
 
 
 def test_a_count_that_differs_is_refused_whatever_was_said() -> None:

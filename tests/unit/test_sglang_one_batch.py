@@ -13,6 +13,12 @@ from tests.support.serving import codes, dump, edited, facts, one_batch
 READ = ADAPTERS["sglang-one-batch"].read
 
 
+def test_a_batch_that_stands_in_a_file_twice_is_one_measurement() -> None:
+    with pytest.raises(MalformedError) as caught:
+        READ(dump(one_batch(), one_batch()), "run")
+    assert (caught.value.code, caught.value.where) == ("E_COPIED_SAMPLES", "run/1")
+
+
 def test_a_line_is_a_prefill_and_a_generation() -> None:
     (row,) = READ(dump(one_batch()), "run")
     assert row.records == {
@@ -68,7 +74,7 @@ def test_what_was_measured_is_reported_and_everything_else_is_a_setting() -> Non
 
 
 def test_lines_are_repetitions_or_contexts_or_are_selected() -> None:
-    again = dump(one_batch(), one_batch())
+    again = dump(one_batch(), one_batch(total_latency=3.0001))
     assert [len(fact.reps) for fact in facts(again, "decode_tok_s", 1000)] == [2, 2]
     longer = one_batch(input_len=2000, prefill_throughput=2000.0, overall_throughput=2101 / 3)
     assert len(facts(dump(one_batch(), longer), "decode_tok_s", 2000)) == 4

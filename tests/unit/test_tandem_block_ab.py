@@ -4,13 +4,14 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
 
 from ledger.errors import MalformedError
 from ledger.ingest.tandem.block_ab import TandemBlockAb, read_block_ab
-from ledger.ingest.tandem.block_checks import block_values
+from ledger.ingest.tandem.block_checks import BlockTimes
 from ledger.ingest.tandem.forced import TandemForced
 from tests.support.tandem import block_ab, block_run, encode, forced, forced_row
 
@@ -171,11 +172,28 @@ class TestBlockAb:
 
     def test_pooled_values_are_of_the_mix_and_without_a_share_of_all_alike(self) -> None:
         mixed = read_block_ab(encode(block_ab()), "x")
-        assert block_values(mixed, "base", "pooled") == [90.125, 90.375, 90.625]
+        assert BlockTimes.of(mixed).values("base", "pooled") == [90.125, 90.375, 90.625]
         plain = read_block_ab(encode(block_ab(mix={"code": 1.0}, verdicts={})), "x")
-        assert block_values(plain, "base", "pooled") == [90.25, 90.5, 90.75]
+        assert BlockTimes.of(plain).values("base", "pooled") == [90.25, 90.5, 90.75]
         plain = read_block_ab(encode(block_ab(mix=None, verdicts=None)), "x")
-        assert block_values(plain, "cand", "pooled") == [87.75, 88.0, 88.25]
+        assert BlockTimes.of(plain).values("cand", "pooled") == [87.75, 88.0, 88.25]
+
+    def test_pooled_values_are_of_one_pair_in_whatever_order_the_runs_are_listed(self) -> None:
+        turned = block_ab(runs=sorted(RUNS, key=lambda run: (run["workload"], -run["pair"] * len(run["workload"]) % 7)))
+        found = BlockTimes.of(read_block_ab(encode(turned), "x")).values("base", "pooled")
+        assert found == [90.125, 90.375, 90.625]
+
+    def test_a_result_of_many_pairs_or_states_is_read_at_once(self) -> None:
+        names = [f"s{at}" for at in range(4000)]
+        runs = [block_run(0, state, "prose", block_ms=90 + at / 4, tok_s=None) for at, state in enumerate(names)]
+        alone = {"workloads": ["prose"], "verdicts": {}, "discarded": []}
+        wide = block_ab(runs, states=names, base="s0", pairs=1, state_specs=[f"{name}=" for name in names], **alone)
+        runs = [block_run(pair, "base", "prose", out=[0, *range(128)], sha=None) for pair in range(4000)]
+        long = block_ab(runs, states=["base"], pairs=4000, **alone)
+        for found in (wide, long):
+            start = time.process_time()
+            assert len(TandemBlockAb().read(encode(found), "x")) == 4000
+            assert time.process_time() - start < 3
 
     def test_the_code_is_that_of_the_report_or_nobodys(self) -> None:
         assert TandemBlockAb().read(encode(block_ab(code=None)), "x")[0].code_sha256 is None

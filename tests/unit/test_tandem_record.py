@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -39,6 +40,13 @@ def measured(**changes: Any) -> list[Any]:  # noqa: ANN401 - as above
 
 
 # Rows.
+
+
+def test_a_record_of_thousands_of_requests_is_read_at_once() -> None:
+    found = record(*(request(at, e2e_ms=5000 + at * 1.037, prompt_tokens=200 + at % 7) for at in range(4000)))
+    start = time.process_time()
+    assert len(read(found)) == 1
+    assert time.process_time() - start < 10
 
 
 def test_a_record_is_a_row_and_its_warm_ups_are_another() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from ledger.errors import MalformedError, RefusedError
 from ledger.ingest.build import build_round
-from ledger.ingest.companions import Companion, attachment_name, read_whole
+from ledger.ingest.companions import Companion, attachment_name, leads_down, read_whole
 from ledger.ingest.llama_bench import LlamaBench
 from ledger.ingest.options import RoundOptions
 from ledger.ingest.run import Run
@@ -183,6 +183,39 @@ def test_a_tool_whose_files_name_no_others_fetches_nothing() -> None:
 )
 def test_an_attachment_is_called_as_its_path_without_what_leads_out(name: str, called: str) -> None:
     assert attachment_name(name) == called
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../a/run.json",
+        "a/../../b/run.json",
+        "a/..",
+        "/etc/passwd",
+        "//host/share/run.json",
+        "." * 256 + "run.json",
+        "C:/a/run.json",
+        "C:run.json",
+    ],
+)
+def test_a_path_that_does_not_lead_down_is_refused_before_anything_is_fetched(name: str) -> None:
+    def fetch(asked: str) -> bytes | None:
+        assert asked != name
+        return files_of().get(asked)
+
+    with pytest.raises(MalformedError, match=r"E_COMPANION.*no root, drive") as caught:
+        read_whole(TandemReport(), encode(changed(1, record=name)), "row.json", fetch)
+    assert caught.value.where == "row.json"
+
+
+@pytest.mark.parametrize("name", ["run.json", "./a/run.json", "a/b/c/run.json", "a/..b/run..json", ".hidden/run.json"])
+def test_a_path_that_leads_down_is_fetched(name: str) -> None:
+    assert leads_down(name)
+
+
+@pytest.mark.parametrize("name", ["", ".", "..\\a", "\\a", "a\\..\\b", "d:\\a", "a/" + "b" * 256])
+def test_what_leads_nowhere_or_up_on_some_system_does_not_lead_down(name: str) -> None:
+    assert not leads_down(name)
 
 
 @pytest.mark.parametrize("name", ["a b/run.json", "", "../", "a=b", "a,b", "ä"])

@@ -193,7 +193,8 @@ def test_a_run_without_a_stream_has_nothing_of_it() -> None:
         ("performance.output_throughput_per_gpu_tok_s", 20.2, 40.4),  # of one, and there are two
         ("request_info.avg_num_concurrent_requests", 1.0, 1.1),
         ("streaming_metrics.avg_tpot_ms", 20.0, 20.1),
-        ("streaming_metrics.token_output_speed_tok_s", 50.0, 75.0),
+        ("streaming_metrics.token_output_speed_tok_s", 50.0, 49.0),  # a mean of rates is never lower
+        ("streaming_metrics.token_output_speed_tok_s", 51.0, 49.9),
     ],
 )
 def test_what_was_printed_is_compared(path: str, right: float, wrong: float) -> None:
@@ -214,6 +215,12 @@ def test_what_was_printed_is_compared(path: str, right: float, wrong: float) -> 
 )
 def test_means_of_unequal_requests_need_not_add_up(edits: dict[str, object]) -> None:
     assert codes(read_edited(**edits, streaming_metrics__avg_tpot_ms=99.0)) == TOTALS
+
+
+def test_a_mean_of_rates_is_another_formula_and_no_other_figure() -> None:
+    assert codes(read_edited(streaming_metrics__token_output_speed_tok_s=75.0)) == [*TOTALS, "F_FORMULA"]
+    assert codes(read_edited(streaming_metrics__token_output_speed_tok_s=None)) == TOTALS
+    assert codes(read_edited(streaming_metrics__token_output_speed_tok_s=True)) == [*TOTALS, "F_REPORTED_MISMATCH"]
 
 
 def test_steps_of_no_time_have_no_rate() -> None:

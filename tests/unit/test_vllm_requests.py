@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import time
 from fractions import Fraction
 from statistics import mean, pstdev
 from typing import TYPE_CHECKING, Any
@@ -47,6 +48,24 @@ def values(row: Row, metric: str) -> list[Fraction]:
 
 
 # What becomes of the lists.
+
+
+def test_a_request_that_stands_there_twice_is_no_second_sample() -> None:
+    one = request(ttft=0.1234, itl=[0.0101, 0.0102, *[0.01] * 8])
+    assert refusal(one, request(), one) == ("E_COPIED_SAMPLES", "/itls/2")
+    assert read(one, one | {"ttft": 0.1235}).records["ttft_ns"] == [123_400_000, 123_500_000]
+    started = [one | {"start_time": at} for at in (1.5, 2.5)]
+    assert len(read(*started).records["ttft_ns"]) == 2
+    assert len(read(request(), request()).records["ttft_ns"]) == 2  # two times alone may be alike
+
+
+def test_thousands_of_requests_are_read_at_once() -> None:
+    requests = [request(ttft=0.1 + at / 10**6, start_time=1 + at / 100) for at in range(12_000)]
+    raw = as_json(detailed(*requests, duration=200.0))
+    start = time.process_time()
+    (row,) = ADAPTER.read(raw, "run.json")
+    assert time.process_time() - start < 6
+    assert row.records["start_ns"][-1] == 119_990_000_000
 
 
 def test_a_request_is_a_record() -> None:

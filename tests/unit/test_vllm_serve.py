@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ledger.errors import MalformedError
+from ledger.errors import MalformedError, RefusedError
 from ledger.ingest import ADAPTERS, recognise
+from ledger.ingest.build import build_round
+from ledger.ingest.options import RoundOptions
+from ledger.ingest.run import Run
 from tests.support.outside import outside
 from tests.support.vllm import as_json, hostile, survives, totals
 
@@ -41,7 +44,7 @@ def test_a_run_is_one_record_of_its_totals() -> None:
     row = read(duration=2.5000000005)
     assert row.metrics == ("output_tok_s",)
     assert row.records == {"completion_tokens": [200], "prompt_tokens": [400], "wall_ns": [2_500_000_000]}
-    assert (row.wall_ns, row.context, row.mean_context, row.workload) == (2_500_000_000, 100, True, {})
+    assert (row.wall_ns, row.context, row.mean_context, row.workload) == (2_500_000_000, 100, True, {"concurrency": 2})
     assert (row.commit, row.environment, row.weights, row.warmup) == (None, {}, {}, False)
     assert row.harness == {"name": "vllm bench serve"}
     assert flags(row) == set()
@@ -50,6 +53,42 @@ def test_a_run_is_one_record_of_its_totals() -> None:
 
 def test_the_context_is_the_mean_of_the_prompts_rounded_half_to_even() -> None:
     assert [read(total_input_tokens=count, total_token_throughput=...).context for count in (402, 406)] == [100, 102]
+
+
+@pytest.mark.parametrize("at_once", [None, 0, -1, True, "8", 2.5])
+def test_a_concurrency_that_is_no_limit_is_a_setting_alone(at_once: object) -> None:
+    assert "concurrency" not in (read(max_concurrency=at_once).workload or {})
+
+
+def test_arms_under_other_loads_are_no_round() -> None:
+    runs = [
+        Run(role=role, name=role, raw=raw, rows=ADAPTER.read(raw, role))
+        for role, raw in (("main", as_json(totals())), ("candidate", as_json(totals(max_concurrency=64))))
+    ]
+    given = dict.fromkeys(("main", "candidate"), "0" * 64)
+    options = RoundOptions(
+        tool="vllm-serve",
+        slot={"project": "p", "node": "n", "quant": "q", "context": "100", "metric": "output_tok_s"},
+        code=given,
+        commits=given,
+        weights="0" * 64,
+        harness="0" * 64,
+        environment={"gpu": "H200"},
+        zone="+00:00",
+    )
+    with pytest.raises(RefusedError) as caught:
+        build_round(runs, options)
+    assert caught.value.code == "E_MIXED"
+    assert "'concurrency': 64" in caught.value.message
+
+
+def test_a_run_that_stands_in_a_file_twice_is_one_measurement() -> None:
+    again = totals(date="20290228-143006")
+    assert len(ADAPTER.read(as_json([totals(), again]), "run.json")) == 2
+    for raw in (as_json([totals(), again, totals()]), b"\n".join(json.dumps(run).encode() for run in [again] * 3)):
+        with pytest.raises(MalformedError) as caught:
+            ADAPTER.read(raw, "run.json")
+        assert caught.value.code == "E_COPIED_SAMPLES"
 
 
 def test_the_run_began_its_duration_before_the_tool_took_the_time() -> None:
@@ -116,7 +155,7 @@ def test_lengths_and_data_set_are_the_workload_where_they_are_said(
     members: dict[str, Any], workload: tuple[object, ...]
 ) -> None:
     row = read(**members)
-    said = dict(zip(("prompt_tokens", "gen_tokens", "dataset"), workload, strict=True))
+    said = {"concurrency": 2} | dict(zip(("prompt_tokens", "gen_tokens", "dataset"), workload, strict=True))
     assert row.workload == {name: value for name, value in said.items() if value is not None}
     assert members.keys() <= row.settings.keys()
 

@@ -23,20 +23,21 @@ from ledger.ingest.checks.weights import check_quant
 from ledger.ingest.checks.workload import check_context, note_context
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection
 
     from ledger.canonical import JsonObject
+    from ledger.ingest.checks.notes import Said
 
 _REFUSING = (check_quant, check_context, check_tokens, check_times, check_copies)
 _SAYING = (note_requests, note_tokens, note_times, note_prompts, note_context, note_reported, note_series, note_ceiling)
 
 
-def examine_round(body: JsonObject, said: Sequence[str] = ()) -> list[str]:
+def examine_round(body: JsonObject, said: Collection[Said] = frozenset()) -> list[str]:
     """Examine a round that satisfies the schema ``round-input`` and `ledger.round.check_round`.
 
     Args:
         body: the round.
-        said: notes that its adapters made: a code that one of them has for a repetition is not said again for it.
+        said: what its adapters noted: a code that one of them has for a repetition is not said again for it.
 
     Returns:
         What deserves a look, one sentence each: a code, what was found, and a JSON pointer into the round.

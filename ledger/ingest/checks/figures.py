@@ -13,6 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ledger.ingest.checks.records import rows, succeeded
+from ledger.ingest.statistics import between_ranks, nearest_rank
 from ledger.metrics import NS_PER_MS, NS_PER_S
 
 if TYPE_CHECKING:
@@ -210,7 +211,7 @@ def _fine(numerator: int, denominator: int) -> int:
 
 
 def _statistic(name: str) -> Callable[[Sequence[int]], Fraction]:
-    return _STATISTICS[name] if name in _STATISTICS else partial(nearest_rank, percent=int(name[1:]))
+    return _STATISTICS[name] if name in _STATISTICS else partial(_ranked, percent=int(name[1:]))
 
 
 def mean(values: Sequence[int]) -> Fraction:
@@ -218,18 +219,13 @@ def mean(values: Sequence[int]) -> Fraction:
     return Fraction(sum(values), len(values))
 
 
-def nearest_rank(values: Sequence[int], percent: int) -> Fraction:
-    """The smallest value that at least so many percent of all do not exceed."""
-    return Fraction(sorted(values)[-(-percent * len(values) // 100) - 1])
+def _ranked(values: Sequence[int], percent: int) -> Fraction:
+    return nearest_rank(sorted(values), percent)
 
 
 def interpolated(values: Sequence[int], percent: int) -> Fraction:
     """The value so far along the line through all, which is mostly none of them; at 50 percent their median."""
-    ordered = sorted(values)
-    place, part = divmod(percent * (len(ordered) - 1), 100)
-    below = ordered[place]
-    above = ordered[min(place + 1, len(ordered) - 1)]
-    return below + Fraction((above - below) * part, 100)
+    return between_ranks(sorted(values), percent)
 
 
 _STATISTICS: Mapping[str, Callable[[Sequence[int]], Fraction]] = {

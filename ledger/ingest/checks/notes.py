@@ -6,7 +6,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable
 
     from ledger.canonical import JsonObject
 
@@ -27,7 +27,21 @@ class Note(NamedTuple):
     rep: int | None = None
 
 
-def write_notes(notes: Iterable[Note], body: JsonObject, said: Sequence[str]) -> list[str]:
+class Said(NamedTuple):
+    """What an adapter noted of a row.
+
+    Attributes:
+        attachment: name of the row's file.
+        row: its number there.
+        code: of the note.
+    """
+
+    attachment: str
+    row: int
+    code: str
+
+
+def write_notes(notes: Iterable[Note], body: JsonObject, said: Collection[Said]) -> list[str]:
     """Notes as sentences. What holds in the same words of several repetitions is said once, with their number."""
     places: dict[tuple[str, str], list[str]] = defaultdict(list)
     for note in notes:
@@ -39,10 +53,7 @@ def write_notes(notes: Iterable[Note], body: JsonObject, said: Sequence[str]) ->
     ]
 
 
-def _is_said(note: Note, body: JsonObject, said: Sequence[str]) -> bool:
+def _is_said(note: Note, body: JsonObject, said: Collection[Said]) -> bool:
     """Whether an adapter has this code for the row that the repetition was made of."""
     source = None if note.rep is None else body["reps"][note.rep].get("source")
-    if source is None:
-        return False
-    start = f"{source['attachment']}, row {source['row']}: {note.code}:"
-    return any(sentence.startswith(start) for sentence in said)
+    return source is not None and Said(source["attachment"], source["row"], note.code) in said

@@ -12,10 +12,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from ledger.canonical import MAX_INT, check_domain
+from ledger.canonical import MAX_INT
 from ledger.errors import MalformedError
-from ledger.ingest.fields import Fields, read_duration
-from ledger.ingest.printed import find_mismatches, percentile
+from ledger.ingest.fields import Fields, error_text, read_duration
+from ledger.ingest.printed import find_mismatches
+from ledger.ingest.repeats import refuse_same_times
+from ledger.ingest.statistics import between_ranks
 from ledger.ingest.values import as_decimal, as_text, printed_number
 from ledger.metrics import NS_PER_MS
 
@@ -27,7 +29,6 @@ if TYPE_CHECKING:
 DETAILS = ("input_lens", "output_lens", "ttfts", "itls", "generated_texts", "errors")
 """Names of the lists with one entry per request."""
 
-_LONGEST_ERROR = 4096
 _EMPTY = "an answer without a token"
 _PERCENTS = {"median": 50, "p90": 90, "p95": 95, "p99": 99}
 # The tool takes the end of a request when the connection says so, a little later than its last token.
@@ -43,7 +44,7 @@ class _Request:
     completion_tokens: int | None
     ttft_ns: int | None
     e2e_ns: int | None
-    gaps: int
+    gaps: tuple[int, ...]
     error: str | None
 
 
@@ -69,7 +70,8 @@ def read_details(run: Fields) -> Details:
 
     Raises:
         MalformedError: ``E_FIELD`` when they are of several lengths or an entry is no count, ``E_SAMPLE`` when one is
-            no duration, ``E_ALL_FAILED`` when no request was answered.
+            no duration, ``E_ALL_FAILED`` when no request was answered, ``E_ZERO_TIME`` for an answer whose first token
+            took no time, ``E_COPIED_SAMPLES`` when a request is there twice.
     """
     requests = _read_requests(run)
     answered = [each for each in requests if each.error is None]
@@ -77,6 +79,9 @@ def read_details(run: Fields) -> Details:
         raise MalformedError(
             "E_ALL_FAILED", "no request was answered: there is nothing measured", where=run.at("errors")
         )
+    refuse_same_times(
+        (f"{run.at('itls')}/{at}", (each.ttft_ns, *each.gaps)) for at, each in enumerate(requests) if each.error is None
+    )
     steps = any((each.completion_tokens or 0) > 1 and each.e2e_ns != each.ttft_ns for each in answered)
     known = [each.prompt_tokens for each in answered if each.prompt_tokens is not None]
     return Details(
@@ -103,7 +108,9 @@ def _read_request(run: Fields, item: dict[str, object], at: int) -> _Request:
     first = read_duration(item["ttfts"], "s", f"{run.at('ttfts')}/{at}")
     gaps = _gaps(item["itls"], f"{run.at('itls')}/{at}")
     error = _error(item.get("errors"), f"{run.at('errors')}/{at}")
-    if error is None and not (written and first):
+    if error is None and written and not first:
+        raise MalformedError("E_ZERO_TIME", "a first token after 0 s: not a stream", where=f"{run.at('ttfts')}/{at}")
+    if error is None and not written:
         error = _EMPTY
     answered, end = error is None, first + sum(gaps)
     if end > MAX_INT:
@@ -113,7 +120,7 @@ def _read_request(run: Fields, item: dict[str, object], at: int) -> _Request:
         completion_tokens=written if answered else None,
         ttft_ns=first if answered else None,
         e2e_ns=end if answered else None,
-        gaps=len(gaps),
+        gaps=gaps,
         error=error,
     )
 
@@ -125,22 +132,15 @@ def _count(value: object, where: str) -> int:
     return int(number)
 
 
-def _gaps(value: object, where: str) -> list[int]:
+def _gaps(value: object, where: str) -> tuple[int, ...]:
     if not isinstance(value, list):
         raise MalformedError("E_FIELD", f"expected a list of gaps, found {value!r}"[:100], where=where)
-    return [read_duration(gap, "s", f"{where}/{at}") for at, gap in enumerate(value)]
+    return tuple(read_duration(gap, "s", f"{where}/{at}") for at, gap in enumerate(value))
 
 
 def _error(value: object, where: str) -> str | None:
-    """Why a request failed; none when it did not. A traceback may hold colours of a terminal."""
-    if value is None or value == "":
-        return None
-    text = as_text(value, where)[:_LONGEST_ERROR]
-    try:
-        check_domain(text)
-    except MalformedError:
-        return "".join(each if each.isprintable() or each in "\n\t" else "\ufffd" for each in text)
-    return text
+    """Why a request failed; none when it did not."""
+    return None if value is None or value == "" else error_text(as_text(value, where))
 
 
 def _columns(requests: Sequence[_Request]) -> JsonObject:
@@ -156,8 +156,10 @@ def _columns(requests: Sequence[_Request]) -> JsonObject:
 
 def _notes(run: Fields, requests: Sequence[_Request], answered: Sequence[_Request]) -> list[str]:
     failed = len(requests) - len(answered)
-    notes = [f"F_REQUESTS_FAILED: {failed} of {len(requests)} requests failed"] if failed else []
-    pieces = sum(each.gaps + 1 != each.completion_tokens for each in answered)
+    notes = ["F_N1: one request, of which no deviation is known"] if len(answered) == 1 else []
+    if failed:
+        notes.append(f"F_REQUESTS_FAILED: {failed} of {len(requests)} requests failed")
+    pieces = sum(len(each.gaps) + 1 != each.completion_tokens for each in answered)
     accepted = printed_number(run.values.get("accept_length"))
     if pieces:
         notes.append(f"F_CHUNKED: {pieces} answers came in another number of pieces than they have tokens")
@@ -186,5 +188,5 @@ def _mismatches(run: Fields, answered: Sequence[_Request]) -> list[str]:
 
 def _statistics(ordered: Sequence[int], name: str) -> dict[str, Fraction]:
     """Mean, median and percentiles of sorted nanoseconds, in milliseconds, by the tool's names."""
-    found = {f"{word}_{name}": percentile(ordered, percent) / NS_PER_MS for word, percent in _PERCENTS.items()}
+    found = {f"{word}_{name}": between_ranks(ordered, percent) / NS_PER_MS for word, percent in _PERCENTS.items()}
     return found | {f"mean_{name}": Fraction(sum(ordered), len(ordered) * NS_PER_MS)}

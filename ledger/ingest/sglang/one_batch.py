@@ -15,6 +15,7 @@ from ledger.errors import MalformedError
 from ledger.ingest.adapter import Row
 from ledger.ingest.fields import Fields, as_printed
 from ledger.ingest.printed import find_mismatches
+from ledger.ingest.repeats import refuse_repeats
 from ledger.ingest.values import read_json
 
 if TYPE_CHECKING:
@@ -45,10 +46,10 @@ class SglangOneBatch:
         lines = [(number, line) for number, line in enumerate(raw.split(b"\n"), 1) if line.strip()]
         if not lines:
             raise MalformedError("E_EMPTY_RESULTS", "the file holds no batch", where=what)
-        return [
-            _read_row(read_json(line, f"{what}, line {number}"), at, f"{what}/{at}")
-            for at, (number, line) in enumerate(lines)
-        ]
+        batches = [read_json(line, f"{what}, line {number}") for number, line in lines]
+        rows = [_read_row(batch, at, f"{what}/{at}") for at, batch in enumerate(batches)]
+        refuse_repeats(batches, what)
+        return rows
 
 
 def _read_row(line: object, number: int, where: str) -> Row:

@@ -19,6 +19,7 @@ from ledger.errors import MalformedError
 from ledger.ingest.adapter import Row
 from ledger.ingest.fields import Fields, as_printed, flatten, limited
 from ledger.ingest.printed import apart, find_mismatches, is_cold
+from ledger.ingest.repeats import refuse_repeats
 from ledger.ingest.sglang.details import DETAILS, read_details
 from ledger.ingest.values import printed_number, read_json_lenient
 
@@ -59,9 +60,11 @@ class SglangServing:
 
     def read(self, raw: bytes, what: str) -> list[Row]:
         """See `Adapter`. A row is a line."""
-        rows = [_read_row(run, places, at) for at, (run, places) in enumerate(_read_runs(raw, what))]
-        if not rows:
+        runs = list(_read_runs(raw, what))
+        if not runs:
             raise MalformedError("E_EMPTY_RESULTS", "the file holds no run", where=what)
+        rows = [_read_row(run, places, at) for at, (run, places) in enumerate(runs)]
+        refuse_repeats([run.values for run, _ in runs], what)
         return rows
 
 

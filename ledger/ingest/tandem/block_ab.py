@@ -20,6 +20,8 @@ from ledger.ingest.values import as_decimal, as_label, as_object, as_text, look,
 from ledger.metrics import NS_PER_MS
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ledger.canonical import JsonObject
 
 _METRICS = ("ms_per_round", "tokens_per_round")
@@ -99,8 +101,12 @@ class TandemBlockAb:
         differing = first_difference(result)
         if differing:
             raise MalformedError("E_TOKENS_DIFFER", differing, where=f"{what}/runs")
-        notes = _notes(result)
-        rows = [_row(result, run, at, what) for at, run in enumerate((*result.runs, *result.discarded))]
+        notes, code = _notes(result), read_code(result.body.get("code"), f"{what}/code")
+        settings = _settings(result, what)
+        rows = [
+            replace(_row(result, run, at, settings), code_sha256=code)
+            for at, run in enumerate((*result.runs, *result.discarded))
+        ]
         # What holds for the whole result is said of each answer, which the caller selects alone.
         return [row if row.warmup else replace(row, notes=notes) for row in rows]
 
@@ -184,7 +190,7 @@ def _read_out(item: JsonObject, where: str) -> tuple[int, ...]:
 # Rows.
 
 
-def _row(result: BlockAb, run: BlockRun, number: int, what: str) -> Row:
+def _row(result: BlockAb, run: BlockRun, number: int, settings: Mapping[str, dict[str, str]]) -> Row:
     max_new = result.body.get("max_new")
     workload: JsonObject = {"dataset": run.workload} | ({"gen_tokens": max_new} if type(max_new) is int else {})
     decode = run.decode_ns
@@ -201,21 +207,26 @@ def _row(result: BlockAb, run: BlockRun, number: int, what: str) -> Row:
         wall_ns=max(1, round(run.block_ms * NS_PER_MS) if decode is None else decode),
         started_at="",
         reported={name: as_plain_text(value) for name, value in run.printed.items() if name != "out"},
-        settings=_settings(result, run.state, what),
+        settings=settings[run.state],
         environment={},
         weights={},
         harness={"name": "block_ab"},
         commit=None,
-        code_sha256=read_code(result.body.get("code"), f"{what}/code"),
         warmup=number >= len(result.runs),
     )
 
 
-def _settings(result: BlockAb, state: str, what: str) -> dict[str, str]:
+def _settings(result: BlockAb, what: str) -> dict[str, dict[str, str]]:
+    """Settings by state: those of the whole result, and what the state switches."""
     specs = result.body.get("state_specs")
-    own = [spec for spec in specs if str(spec).startswith(f"{state}=")] if isinstance(specs, list) else []
-    found = flatten(result.body, what, skip=_NO_SETTINGS)
-    return found | flatten({"state": state, "state_spec": own[0] if own else None}, what)
+    named: dict[str, object] = {}
+    for spec in specs if isinstance(specs, list) else []:
+        name, equals, _ = str(spec).partition("=")
+        if equals:
+            named.setdefault(name, spec)
+    common = flatten(result.body, what, skip=_NO_SETTINGS)
+    states = {run.state for run in (*result.runs, *result.discarded)}
+    return {state: common | flatten({"state": state, "state_spec": named.get(state)}, what) for state in states}
 
 
 def _notes(result: BlockAb) -> tuple[str, ...]:

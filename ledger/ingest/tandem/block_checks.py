@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import Counter
+from collections import Counter, defaultdict
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -57,11 +58,10 @@ def check_runs(result: BlockAb, what: str) -> None:
         raise MalformedError(
             "E_TRUNCATED", f"{len(result.runs)} runs in {len(pairs)} pairs: not all of {said} pairs"[:200], where=what
         )
-    times = {
-        pair: tuple(sorted((run.state, run.workload, run.block_ms) for run in result.runs if run.pair == pair))
-        for pair in pairs
-    }
-    if len(set(times.values())) < len(pairs):
+    times = defaultdict[int, list[tuple[str, str, Fraction]]](list)
+    for run in result.runs:
+        times[run.pair].append((run.state, run.workload, run.block_ms))
+    if len({tuple(sorted(each)) for each in times.values()}) < len(pairs):
         raise MalformedError(
             "E_COPIED_SAMPLES", "two pairs have the same times to the last digit", where=f"{what}/runs"
         )
@@ -79,13 +79,33 @@ def first_difference(result: BlockAb) -> str:
     return ""
 
 
-def block_values(result: BlockAb, state: str, workload: str) -> list[Fraction]:
-    """Mean times of a round of one state, by pair: of a workload, or ``pooled`` over all by their share in the mix."""
-    if workload != _POOLED:
-        return [run.block_ms for run in result.runs if run.state == state and run.workload == workload]
-    weights = _weights(result)
-    columns = [[share * value for value in block_values(result, state, name)] for name, share in weights.items()]
-    return [sum(values, Fraction(0)) / sum(weights.values()) for values in zip(*columns, strict=True)]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlockTimes:
+    """Mean times of a round, in milliseconds.
+
+    Attributes:
+        times: of a state and a workload, by pair.
+        weights: shares of the workloads in the mix.
+    """
+
+    times: Mapping[tuple[str, str], list[Fraction]]
+    weights: Mapping[str, Fraction]
+
+    @classmethod
+    def of(cls, result: BlockAb) -> BlockTimes:
+        """Those of a result that has every state and workload once in every pair."""
+        found = defaultdict[tuple[str, str], list[Fraction]](list)
+        for run in sorted(result.runs, key=lambda run: run.pair):
+            found[run.state, run.workload].append(run.block_ms)
+        return cls(times=found, weights=_weights(result))
+
+    def values(self, state: str, workload: str) -> list[Fraction]:
+        """Those of one state by pair: of a workload, or ``pooled`` over all by their share in the mix."""
+        if workload != _POOLED:
+            return self.times[state, workload]
+        columns = [[share * value for value in self.times[state, name]] for name, share in self.weights.items()]
+        total = sum(self.weights.values())
+        return [sum(values, Fraction(0)) / total for values in zip(*columns, strict=True)]
 
 
 def _weights(result: BlockAb) -> Mapping[str, Fraction]:
@@ -102,7 +122,7 @@ def check_verdicts(result: BlockAb, what: str) -> None:
     Raises:
         MalformedError: ``E_REPORTED_MISMATCH`` or ``E_FORMAT``.
     """
-    verdicts = as_object(result.body.get("verdicts") or {}, f"{what}/verdicts")
+    verdicts, times = as_object(result.body.get("verdicts") or {}, f"{what}/verdicts"), BlockTimes.of(result)
     for state in result.states:
         where = f"{what}/verdicts/{state}/ms_blk"
         block = verdicts.get(state)
@@ -111,8 +131,8 @@ def check_verdicts(result: BlockAb, what: str) -> None:
             entry = as_object(found.get(workload) or {}, f"{where}/{workload}")
             for side, of in (("base", result.base), ("other", state)):
                 printed = as_object(entry.get(side) or {}, f"{where}/{workload}/{side}")
-                values = block_values(result, of, workload)
-                check_statistics(printed, _summary(values), f"{where}/{workload}/{side}")
+                if printed:
+                    check_statistics(printed, _summary(times.values(of, workload)), f"{where}/{workload}/{side}")
 
 
 def _summary(values: Sequence[Fraction]) -> dict[str, Fraction]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ledger.errors import MalformedError
 from ledger.ingest.statistics import mean
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from fractions import Fraction
 
     from ledger.ingest.tandem.requests import Record
 
@@ -36,13 +37,33 @@ def refuse_copies(records: Sequence[Record], what: str) -> None:
     Raises:
         MalformedError: ``E_COPIED_SAMPLES``.
     """
-    for (one, first), (other, second) in combinations(enumerate(records), 2):
-        reason = find_copy(first, second)
+    marks = [_Marks.of(record) for record in records]
+    for (one, first), (other, second) in combinations(enumerate(marks), 2):
+        reason = _find_copy(first, second)
         if reason:
             raise _copied(f"{reason} as in run {one}", f"{what}/runs/{other}")
 
 
-def find_copy(one: Record, other: Record) -> str:
+class _Marks(NamedTuple):
+    """What two records of one run have in common."""
+
+    digest: str
+    name: object
+    times: Counter[tuple[int, int, int]]
+    mean: Fraction
+
+    @classmethod
+    def of(cls, record: Record) -> _Marks:
+        samples = [sample for iteration in record.iterations for sample in iteration.samples]
+        return cls(
+            digest=record.digest,
+            name=record.body.get("run_id"),
+            times=Counter((sample.ttft_ns, sample.e2e_ns, sample.tokens) for sample in samples),
+            mean=round(mean([sample.rate for sample in samples]), _PLACES),
+        )
+
+
+def _find_copy(one: _Marks, other: _Marks) -> str:
     """Why two records are of one run; empty when they are not.
 
     Times have a microsecond's digits, so no two requests of two runs have the same ones by chance, and no two means
@@ -50,27 +71,11 @@ def find_copy(one: Record, other: Record) -> str:
     """
     if one.digest == other.digest:
         return "the same requests"
-    name = one.body.get("run_id")
-    if name is not None and name == other.body.get("run_id"):
-        return f"the same run_id {name!r}"
-    times, others = _times(one), _times(other)
-    if 2 * (times & others).total() >= min(times.total(), others.total()):
+    if one.name is not None and one.name == other.name:
+        return f"the same run_id {one.name!r}"
+    if 2 * (one.times & other.times).total() >= min(one.times.total(), other.times.total()):
         return "the same times of half of the requests or more"
-    if round(_mean(one), _PLACES) == round(_mean(other), _PLACES):
-        return f"the same mean rate to {_PLACES} decimals"
-    return ""
-
-
-def _times(record: Record) -> Counter[tuple[int, int, int]]:
-    return Counter(
-        (sample.ttft_ns, sample.e2e_ns, sample.tokens)
-        for iteration in record.iterations
-        for sample in iteration.samples
-    )
-
-
-def _mean(record: Record) -> float:
-    return float(mean([sample.rate for iteration in record.iterations for sample in iteration.samples]))
+    return f"the same mean rate to {_PLACES} decimals" if one.mean == other.mean else ""
 
 
 def _copied(reason: str, where: str) -> MalformedError:

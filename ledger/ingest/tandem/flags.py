@@ -6,6 +6,7 @@ from collections import defaultdict
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from ledger.ingest.printed import apart
 from ledger.ingest.statistics import mean, median
 from ledger.ingest.tandem.printed import rank_differs
 from ledger.ingest.values import printed_number
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
 
     from ledger.ingest.tandem.requests import Record, Request, Sample
 
-_SAME_CONTEXT = Fraction(2, 100)
 _SHORT = 128
 _SAME_CLOCK = Fraction(1, 100)
 _FAST_FIRST = Fraction(7, 10)
@@ -59,11 +59,6 @@ def prompt_notes(records: Sequence[Record]) -> list[str]:
     return notes
 
 
-def apart(one: Fraction, other: Fraction) -> bool:
-    """Whether two contexts are more than 2 % apart. `other` is above 0."""
-    return abs(one / other - 1) > _SAME_CONTEXT
-
-
 def mean_prompt(samples: Iterable[Sample]) -> Fraction | None:
     """Mean length of the prompts that have one; none when none has."""
     known = [Fraction(sample.prompt_tokens) for sample in samples if sample.prompt_tokens is not None]
@@ -96,7 +91,8 @@ def _prefix_cache(record: Record, samples: Sequence[Sample]) -> str:
     if fast:
         return f"F_PREFIX_CACHE: {len(fast)} prompts of warm-ups came again, and their first tokens early"
     reads = [Fraction(sample.prompt_tokens, sample.ttft_ns) for sample in samples if sample.prompt_tokens]
-    hidden = sum(read > 2 * median(reads) for read in reads) if reads else 0
+    twice = 2 * median(reads) if reads else Fraction(0)
+    hidden = sum(read > twice for read in reads)
     return f"F_PREFIX_CACHE: {hidden} prompts were read at more than twice the median rate" if hidden else ""
 
 

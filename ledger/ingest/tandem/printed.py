@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ledger.canonical import NumberText
 from ledger.errors import MalformedError
-from ledger.ingest.statistics import between_ranks, mean, nearest_rank
-from ledger.ingest.values import as_decimal, as_object, exponent_of, printed_number
+from ledger.ingest.printed import differs
+from ledger.ingest.statistics import between_ranks, in_order, mean, nearest_rank
+from ledger.ingest.values import as_decimal, as_object, printed_number
 from ledger.metrics import NS_PER_MS, NS_PER_S
 
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 _RATES = "decode_tok_s_per_request"
 _PERCENTS = (50, 90, 95, 99)
 _US = Fraction(1, 10**6)
-_DOUBLE = Fraction(1, 10**9)
 
 
 class _Figure(NamedTuple):
@@ -47,16 +47,18 @@ def check_printed(record: Record, what: str) -> None:
             raise MalformedError(
                 "E_REPORTED_MISMATCH", "not what the selected iteration has", where=f"{what}/metrics/{name}"
             )
-    _check_block(metrics, selected, f"{what}/metrics")
-    for iteration in record.iterations:
-        _check_block(iteration.printed, iteration, f"{what}/raw/payload/iterations/{iteration.number}")
-        _check_prefill(record, iteration, f"{what}/raw/payload/iterations/{iteration.number}/prefill_tok_s")
+    figures = [_figures(iteration) for iteration in record.iterations]
+    _check_block(metrics, figures[record.selected], f"{what}/metrics")
+    for iteration, exact in zip(record.iterations, figures, strict=True):
+        where = f"{what}/raw/payload/iterations/{iteration.number}"
+        _check_block(iteration.printed, exact, where)
+        _check_prefill(record, iteration, f"{where}/prefill_tok_s")
 
 
 def rank_differs(record: Record) -> bool:
     """Whether a printed percentile of the rates is not the nearest rank, which is the ledger's."""
     iteration = record.iterations[record.selected]
-    printed, rates = iteration.printed.get(_RATES), [sample.rate for sample in iteration.samples]
+    printed, rates = iteration.printed.get(_RATES), in_order(sample.rate for sample in iteration.samples)
     if not isinstance(printed, dict):
         return False
     for percent in _PERCENTS[1:]:
@@ -66,8 +68,8 @@ def rank_differs(record: Record) -> bool:
     return False
 
 
-def _check_block(block: JsonObject, iteration: Iteration, where: str) -> None:
-    for path, figure in _figures(iteration).items():
+def _check_block(block: JsonObject, figures: Mapping[str, _Figure], where: str) -> None:
+    for path, figure in figures.items():
         name, _, part = path.partition("/")
         value = block.get(name)
         if part:
@@ -89,8 +91,7 @@ def _check_prefill(record: Record, iteration: Iteration, where: str) -> None:
 
 def _compare(value: object, figure: _Figure, where: str) -> None:
     number = as_decimal(value, where)
-    last = Fraction(10) ** exponent_of(number) / 2 if isinstance(value, NumberText) else Fraction(0)
-    if abs(Fraction(number) - figure.exact) > last + figure.slack + abs(figure.exact) * _DOUBLE:
+    if differs(value, figure.exact, figure.slack, rounded=isinstance(value, NumberText)):
         raise MalformedError(
             "E_REPORTED_MISMATCH", f"{number} is printed, the requests give {float(figure.exact):.9g}", where=where
         )
@@ -132,6 +133,7 @@ def _per_second(amount: Fraction, seconds: Fraction) -> _Figure:
 
 
 def _distribution(name: str, values: Sequence[Fraction], slack: Fraction) -> dict[str, _Figure]:
-    ends = {"mean": mean(values), "min": min(values), "max": max(values)}
-    percentiles = {f"p{percent}": between_ranks(values, percent) for percent in _PERCENTS}
+    ordered = in_order(values)
+    ends = {"mean": mean(values), "min": ordered[0], "max": ordered[-1]}
+    percentiles = {f"p{percent}": between_ranks(ordered, percent) for percent in _PERCENTS}
     return {f"{name}/{part}": _Figure(value, slack) for part, value in (ends | percentiles).items()}

@@ -119,7 +119,13 @@ class TandemReport:
     def read_with(self, raw: bytes, files: Mapping[str, bytes], what: str) -> list[Row]:
         """See `ReadsCompanions`. Rows are the runs, and after them their warm-ups."""
         report = read_report(raw, files, what)
-        rows = [_row(report, at, what) for at in range(len(report.runs))]
+        records, context = [run.record for run in report.runs], report.context
+        # What holds for the whole report is said of each run, which the caller may select alone.
+        notes = [*prompt_notes(records), *report_notes(report.body, records, what)]
+        rows = [
+            replace(row, context=context, notes=(*row.notes, *notes))
+            for row in (_row(report, at, what) for at in range(len(report.runs)))
+        ]
         return rows + [row for at in range(len(report.runs)) for row in _warm_ups(report, rows, at)]
 
 
@@ -223,23 +229,18 @@ def _row(report: Report, at: int, what: str) -> Row:
         records["rounds"] = [each.blocks if each else None for each in rounds]
         records["decode_ns"] = [each.decode_ns if each else None for each in rounds]
         metrics += ROUND_METRICS
-    records_read = [each.record for each in report.runs]
-    # What holds for the whole report is said of each run, which the caller may select alone.
-    of_all = [*prompt_notes(records_read), *report_notes(report.body, records_read, what)]
-    notes = [*record_notes(run.record), *run_notes(run), *of_all]
     commit = report.body.get("git_head")
     return replace(
         row,
         number=at,
         metrics=tuple(metrics),
-        context=report.context,
         records=records,
         reported=_reported(report, run, first=at == 0),
         settings=_settings(report.body, row.settings, what),
         harness={"name": "row3"} | ({"version": _version(row.harness)} if row.harness else {}),
         commit=as_label(commit, f"{what}/git_head") if commit else row.commit,
         code_sha256=tied_code(report.body, what),
-        notes=tuple(notes),
+        notes=(*record_notes(run.record), *run_notes(run)),
     )
 
 

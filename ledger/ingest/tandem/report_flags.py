@@ -7,9 +7,10 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from ledger.errors import MalformedError
-from ledger.ingest.statistics import nearest_rank
+from ledger.ingest.printed import apart
+from ledger.ingest.statistics import in_order, nearest_rank
 from ledger.ingest.tandem.code import read_code
-from ledger.ingest.tandem.flags import apart, mean_prompt
+from ledger.ingest.tandem.flags import mean_prompt
 from ledger.metrics import NS_PER_S
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def run_notes(run: ReportRun) -> list[str]:
     elif run.log and run.log.fault:
         notes.append(run.log.fault)
     rates = [sample.rate for sample in run.record.iterations[0].samples]
-    if run.printed.get("p90") is not None and run.statistics["p90"] != nearest_rank(rates, 90):
+    if run.printed.get("p90") is not None and run.statistics["p90"] != nearest_rank(in_order(rates), 90):
         notes.append("F_PERCENTILE_METHOD: the printed p90 is not the nearest rank")
     if run.statistics.get("ms_blk"):
         rate = 1000 * run.statistics["tok_blk"] / run.statistics["ms_blk"]

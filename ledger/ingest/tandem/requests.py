@@ -10,6 +10,7 @@ Source: the record model of github.com/0xBakeer/inference-atlas, schema version 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -20,6 +21,7 @@ from ledger.ingest.values import as_decimal, as_object, as_text, look, read_json
 from ledger.metrics import NS_PER_MS, NS_PER_S
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from decimal import Decimal
 
     from ledger.canonical import JsonObject
@@ -149,7 +151,11 @@ def read_record(raw: bytes, what: str) -> Record:
             "E_FIELD", f"expected the number of an iteration, found {selected!r}", where=f"{where}/selected_iteration"
         )
     requests = tuple(_read_request(item, at, len(blocks), where) for at, item in enumerate(listed))
-    iterations = tuple(_read_iteration(block, at, requests, where) for at, block in enumerate(blocks))
+    measured = defaultdict[int, list[Request]](list)
+    for request in requests:
+        if not request.warmup:
+            measured[request.iteration].append(request)
+    iterations = tuple(_read_iteration(block, at, measured[at], where) for at, block in enumerate(blocks))
     record = Record(body=body, digest=digest, requests=requests, iterations=iterations, selected=selected)
     _check_workload(record, what)
     return record
@@ -217,7 +223,7 @@ def _count(line: JsonObject, name: str, where: str) -> int | None:
 # One iteration.
 
 
-def _read_iteration(block: object, number: int, requests: tuple[Request, ...], payload: str) -> Iteration:
+def _read_iteration(block: object, number: int, own: Sequence[Request], payload: str) -> Iteration:
     where = f"{payload}/iterations/{number}"
     printed = as_object(block, where)
     duration = as_decimal(look(printed, "duration_s", where), f"{where}/duration_s")
@@ -226,7 +232,6 @@ def _read_iteration(block: object, number: int, requests: tuple[Request, ...], p
         raise MalformedError("E_SAMPLE", f"{duration} s is no duration"[:200], where=f"{where}/duration_s")
     if ns == 0:
         raise MalformedError("E_ZERO_TIME", "a run that took no time", where=f"{where}/duration_s")
-    own = [request for request in requests if request.iteration == number and not request.warmup]
     if not own:
         raise MalformedError("E_EMPTY_RESULTS", "no request of the iteration was measured", where=where)
     if all(request.error is not None for request in own):

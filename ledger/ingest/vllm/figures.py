@@ -11,14 +11,13 @@ from fractions import Fraction
 from math import isqrt
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
-from ledger.ingest.values import as_decimal, exponent_of, printed_number
+from ledger.ingest.printed import differs
+from ledger.ingest.statistics import between_ranks, nearest_rank
 from ledger.scoring.facts import reading_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-_DOUBLES = Fraction(1, 10**9)
-"""Share of a figure that is lost where many doubles are added and divided."""
 _ROUNDED = 2  # nanoseconds: of a time, or of the difference of two
 _LONGEST = 40
 _FINE = 10**6  # a root is taken to a millionth of a nanosecond
@@ -36,15 +35,6 @@ class Printed(NamedTuple):
     statistic: Statistic
 
 
-def agrees(value: object, exact: Fraction, slack: Fraction = Fraction(0)) -> bool:
-    """Whether something printed is a figure, within the rounding of the print."""
-    number = printed_number(value)
-    if number is None:
-        return False
-    last = Fraction(10) ** min(0, exponent_of(as_decimal(value, "")))
-    return abs(number - exact) <= last / 2 + slack + abs(exact) * _DOUBLES
-
-
 def compare(name: str, value: object, exact: Fraction, others: Mapping[str, Fraction] | None = None) -> list[str]:
     """The note on a printed figure that is not what its file's counts give; nothing where none is printed.
 
@@ -54,9 +44,9 @@ def compare(name: str, value: object, exact: Fraction, others: Mapping[str, Frac
         exact: what it must be.
         others: what people take for it, by description: named when it is that.
     """
-    if value is None or agrees(value, exact):
+    if value is None or not differs(value, exact):
         return []
-    found = [text for text, other in (others or {}).items() if agrees(value, other)]
+    found = [text for text, other in (others or {}).items() if not differs(value, other)]
     return [_mismatch(name, value, exact, found)]
 
 
@@ -83,16 +73,17 @@ def compare_statistics(
     notes, between = [], []
     for name, value, statistic in printed:
         exact = statistic_of(ordered, statistic) / ns_per_unit
-        rank = _nearest_rank(ordered, statistic) / ns_per_unit if isinstance(statistic, Fraction) else exact
-        if agrees(value, rank, slack) or (statistic == MEDIAN and agrees(value, exact, slack)):
-            continue  # of an even number of samples, the ledger's median is between the two in the middle as well
-        if agrees(value, exact, slack):
-            between.append(name)
+        rank = nearest_rank(ordered, statistic) / ns_per_unit if isinstance(statistic, Fraction) else exact
+        if not differs(value, rank, slack):
+            continue
+        if not differs(value, exact, slack):
+            # Of an even number of samples, the ledger's median is between the two in the middle as well.
+            between += [name] if statistic != MEDIAN else []
             continue
         found = [
             text
             for text, other in (others or {}).items()
-            if other and agrees(value, statistic_of(sorted(other), statistic) / ns_per_unit, slack)
+            if other and not differs(value, statistic_of(sorted(other), statistic) / ns_per_unit, slack)
         ]
         notes.append(_mismatch(name, value, exact, found))
     if between:
@@ -115,12 +106,4 @@ def statistic_of(ordered: Sequence[int], statistic: Statistic) -> Fraction:
         count, total = len(ordered), sum(ordered)
         square = count * sum(value * value for value in ordered) - total * total
         return Fraction(isqrt(square * _FINE * _FINE), count * _FINE)
-    at = statistic * (len(ordered) - 1) / 100
-    low = int(at)
-    return ordered[low] + (ordered[min(low + 1, len(ordered) - 1)] - ordered[low]) * (at - low)
-
-
-def _nearest_rank(ordered: Sequence[int], percent: Fraction) -> Fraction:
-    """The smallest sample that at least this share of all do not exceed."""
-    rank = -(-percent * len(ordered) // 100)
-    return Fraction(ordered[max(0, int(rank) - 1)])
+    return between_ranks(ordered, statistic)

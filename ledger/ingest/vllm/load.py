@@ -12,9 +12,11 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from ledger.errors import MalformedError
+from ledger.ingest.printed import is_cold
+from ledger.ingest.statistics import between_ranks
 from ledger.ingest.values import as_decimal, exponent_of, printed_number
 from ledger.ingest.vllm.fields import count_if_said, count_of, duration_of
-from ledger.ingest.vllm.figures import MEDIAN, Printed, compare, compare_statistics, statistic_of
+from ledger.ingest.vllm.figures import MEDIAN, Printed, compare, compare_statistics
 from ledger.ingest.vllm.requests import Request, has_details, read_requests
 from ledger.metrics import NS_PER_MS, NS_PER_S
 
@@ -24,7 +26,6 @@ if TYPE_CHECKING:
     from ledger.canonical import JsonObject
 
 _ALL = "that over all requests, failed ones too"
-_COLD = 10
 _STATISTIC = re.compile(r"(mean|median|std|p(?P<percent>\d{1,3}(\.\d{1,9})?))_(?P<of>ttft|tpot|itl|e2el)_ms", re.ASCII)
 _PERCENT = 100
 
@@ -114,8 +115,8 @@ def _check_fits(load: Load, printed: object, where: str) -> None:
 
 def offsets_ns(requests: Sequence[Request]) -> list[int | None]:
     """When each request began, from the first on; none where the file does not say it."""
-    known = [request.start_ns for request in requests if request.start_ns is not None]
-    return [None if request.start_ns is None else request.start_ns - min(known) for request in requests]
+    first = min((request.start_ns for request in requests if request.start_ns is not None), default=0)
+    return [None if request.start_ns is None else request.start_ns - first for request in requests]
 
 
 # What a row holds of it.
@@ -189,9 +190,8 @@ def _is_cold(run: JsonObject, load: Load) -> bool:
     """Whether the first tokens spread as they do when the first requests met a cold server."""
     firsts = sorted(_times_to_first(load.answered))
     if firsts:
-        return firsts[-1] > _COLD * statistic_of(firsts, MEDIAN)
-    highest, middle = printed_number(run.get("p99_ttft_ms")), printed_number(run.get("median_ttft_ms"))
-    return highest is not None and middle is not None and highest > _COLD * middle > 0
+        return is_cold(Fraction(firsts[-1]), between_ranks(firsts, MEDIAN))
+    return is_cold(*(printed_number(run.get(name)) for name in ("p99_ttft_ms", "median_ttft_ms")))
 
 
 def _compare(run: JsonObject, load: Load) -> list[str]:

@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING
 
 from ledger.canonical import MAX_INT
 from ledger.errors import MalformedError
+from ledger.ingest.fields import error_text
+from ledger.ingest.repeats import refuse_same_times
 from ledger.ingest.values import as_text
 from ledger.ingest.vllm.fields import as_count, bad_field, count_if_said, count_of, nanoseconds
 
@@ -37,7 +39,6 @@ _SILENT = "no token came"
 _PIECES_BESIDE_TOKENS = 2
 _SAME_TIME = 100  # a first gap within one part of so many of the time to the first token is that time
 _LAST_START = 2**63  # a clock may count from 1970 or from when the node was started
-_LONGEST_ERROR = 4096
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,11 +88,15 @@ def read_requests(run: JsonObject, where: str) -> list[Request]:
 
     Raises:
         MalformedError: a list is missing, of another length or holds what is no such value; an interval is negative
-            (``E_NEG_INTERVAL``); gaps do not fit (``E_ITL_SUM``); the counts are others (``E_REQUEST_COUNT``).
+            (``E_NEG_INTERVAL``); gaps do not fit (``E_ITL_SUM``); the counts are others (``E_REQUEST_COUNT``); a
+            request is there twice (``E_COPIED_SAMPLES``).
     """
     lists = _read_lists(run, where)
     requests = [_read_request(lists, at, where) for at in range(len(lists["ttfts"]))]
     _check_counts(run, requests, where)
+    refuse_same_times(
+        (f"{where}/itls/{at}", (each.start_ns, each.ttft_ns, *each.gaps_ns)) for at, each in enumerate(requests)
+    )
     return requests
 
 
@@ -142,9 +147,8 @@ def _tokens(lists: dict[str, list[object]], name: str, at: int, where: str) -> i
 
 
 def _error(value: object, where: str) -> str:
-    """Why it failed, with every character that no receipt holds made visible; empty when it did not."""
-    text = "" if value is None else as_text(value, where)
-    return "".join(each if each.isprintable() or each in "\n\t" else "\ufffd" for each in text[:_LONGEST_ERROR])
+    """Why it failed; empty when it did not."""
+    return "" if value is None else error_text(as_text(value, where))
 
 
 def _time(lists: dict[str, list[object]], name: str, at: int, where: str, *, most: int = MAX_INT) -> int | None:

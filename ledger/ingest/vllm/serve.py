@@ -15,11 +15,14 @@ from __future__ import annotations
 import datetime as dt
 import re
 from contextlib import suppress
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from ledger.canonical import parse_json
 from ledger.errors import MalformedError
 from ledger.ingest.adapter import Row
+from ledger.ingest.printed import apart
+from ledger.ingest.repeats import refuse_repeats
 from ledger.ingest.vllm.fields import bad_field, check_texts, reported_of, settings_of
 from ledger.ingest.vllm.load import metrics_of, notes_of, read_load, records_of
 from ledger.ingest.vllm.requests import LISTS
@@ -27,7 +30,6 @@ from ledger.metrics import NS_PER_S
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from fractions import Fraction
 
     from ledger.canonical import JsonObject
 
@@ -46,7 +48,6 @@ _LENGTHS = {
 """What the tool does not write itself but a sweep or ``--metadata`` may add, by the schema's name."""
 _DATE = re.compile(r"(20\d{6})-(([01]\d|2[0-3])\d{4})", re.ASCII)
 _LENGTH = re.compile(r"\d{1,15}", re.ASCII)
-_FAR = 50  # one part in so many: a context further off is another one
 
 
 class VllmServe:
@@ -61,10 +62,12 @@ class VllmServe:
 
     def read(self, raw: bytes, what: str) -> list[Row]:
         """See `Adapter`."""
-        runs = [_read_run(run, number, where) for number, (run, where) in enumerate(_parse_runs(raw, what))]
+        runs = list(_parse_runs(raw, what))
         if not runs:
             raise MalformedError("E_EMPTY_RESULTS", "the file holds no run", where=what)
-        return runs
+        rows = [_read_run(run, number, where) for number, (run, where) in enumerate(runs)]
+        refuse_repeats([run for run, _ in runs], what)
+        return rows
 
 
 def _parse_runs(raw: bytes, what: str) -> Iterator[tuple[JsonObject, str]]:
@@ -137,13 +140,14 @@ def _workload(run: JsonObject) -> JsonObject:
     """What the file says of it, as number or as text; what cannot be read as that stays a setting alone."""
     said = {ours: next((str(run[name]) for name in names if name in run), "") for ours, names in _LENGTHS.items()}
     found: JsonObject = {ours: int(text) for ours, text in said.items() if _LENGTH.fullmatch(text)}
-    dataset = run.get("dataset_name") or run.get("dataset")
-    return found | ({"dataset": dataset} if type(dataset) is str and dataset else {})
+    dataset, at_once = run.get("dataset_name") or run.get("dataset"), run.get("max_concurrency")
+    found |= {"dataset": dataset} if type(dataset) is str and dataset else {}
+    return found | ({"concurrency": at_once} if type(at_once) is int and at_once > 0 else {})
 
 
 def _declared(workload: JsonObject, prompt: Fraction) -> list[str]:
     """Whether the settings name another context than was measured."""
     asked = workload.get("prompt_tokens")
-    if asked is None or abs(prompt - asked) * _FAR <= asked:
+    if asked is None or not apart(prompt, Fraction(asked)):
         return []
     return [f"F_CONTEXT_DECLARED: prompts of {asked} tokens were asked for, they have {round(prompt)} on average"]
