@@ -110,4 +110,4 @@ def test_of_two_receipts_with_the_same_samples_one_may_go_and_the_other_still_co
     desk.rule(twice[gone], "void")
     desk.seal(measured("other", 500))
     log = desk.open() if anew else desk.log
-    assert f"receipt {twice[1 - gone]}," in refused(desk, measured("d", 0), log=log).message
+    assert f"receipt {twice[1 - gone]}:" in refused(desk, measured("d", 0), log=log).message
