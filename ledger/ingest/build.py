@@ -114,7 +114,8 @@ def _settle_row(row: Row, slot_context: int, workload: JsonObject) -> Row:
             raise RefusedError(
                 "E_MIXED", f"the tool says {name} {said[name]!r}, given is {workload[name]!r}", where="--workload"
             )
-    row = replace(row, workload=said | workload)
+    if workload or row.workload is None:
+        row = replace(row, workload=said | workload)
     if row.context is None:
         return replace(row, context=slot_context)
     if not row.mean_context or not 0 < abs(row.context - slot_context) <= slot_context * _SAME_CONTEXT:

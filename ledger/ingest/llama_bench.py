@@ -15,6 +15,7 @@ from fractions import Fraction
 from ledger.canonical import JsonObject, NumberText, parse_json
 from ledger.errors import MalformedError
 from ledger.ingest.adapter import Row
+from ledger.ingest.fields import plain_text
 from ledger.ingest.llama_bench_text import is_text_output, refuse_text
 from ledger.ingest.values import printed_number
 from ledger.metrics import NS_PER_S
@@ -27,6 +28,9 @@ _ENVIRONMENT = {"cpu_info": "cpu", "gpu_info": "gpu", "backends": "backends"}
 _BUILD = ("build_commit", "build_number")
 _MODEL = ("model_filename", "model_type", "model_size", "model_n_params")
 _OTHER = ("test_time", "samples_ns")
+_NO_SETTINGS = frozenset({*_WORKLOAD, *_ENVIRONMENT, *_BUILD, *_MODEL, *_OTHER})
+# Rates are added up in billionths: as fractions of as many denominators as there are samples they would take minutes.
+_FINE = 10**9
 # samples_ts has six significant digits, the averages have six decimals.
 _PRINTED_TOLERANCE = Fraction(1, 100_000)
 
@@ -139,14 +143,13 @@ def _text(row: JsonObject, name: str, where: str) -> str:
 
 
 def _settings(row: JsonObject, where: str) -> dict[str, str]:
-    known = {*_WORKLOAD, *_ENVIRONMENT, *_BUILD, *_MODEL, *_OTHER}
     settings = {}
     for name, value in row.items():
-        if name in known or name.startswith(_STATISTICS):
+        if name in _NO_SETTINGS or name.startswith(_STATISTICS):
             continue
-        if isinstance(value, dict | list):
+        if isinstance(value, (dict, list)):
             raise MalformedError("E_FIELD", f"the column {name} is not a plain value", where=f"{where}/{name}")
-        settings[name] = "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+        settings[name] = plain_text(value)
     return settings
 
 
@@ -171,9 +174,9 @@ def _plain(value: object) -> object:
 
 def _compare_reported(row: JsonObject, tokens: int, samples: list[int]) -> tuple[str, ...]:
     """What the tool printed, held against its own samples."""
-    rates = [Fraction(tokens * NS_PER_S, sample) for sample in samples if sample]
+    rates = [(2 * tokens * NS_PER_S * _FINE + sample) // (2 * sample) for sample in samples if sample]
     notes = ["F_N1: one sample, which has no deviation"] if len(samples) == 1 else []
-    if rates and _differs(row.get("avg_ts"), sum(rates, Fraction(0)) / len(rates)):
+    if rates and _differs(row.get("avg_ts"), Fraction(sum(rates), len(rates) * _FINE)):
         notes.append(f"F_REPORTED_MISMATCH: avg_ts {row['avg_ts']} is not the mean rate of samples_ns")
     if _differs(row.get("avg_ns"), Fraction(sum(samples), len(samples))):
         notes.append(f"F_REPORTED_MISMATCH: avg_ns {row['avg_ns']} is not the mean of samples_ns")

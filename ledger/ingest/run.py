@@ -48,6 +48,8 @@ class Run:
 
     def with_starts(self, starts: Sequence[str]) -> Run:
         """The run with other starts of its rows, in their order."""
+        if [*starts] == [row.started_at for row in self.rows]:
+            return self
         return replace(
             self, rows=[replace(row, started_at=start) for row, start in zip(self.rows, starts, strict=True)]
         )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 from ledger.ingest.checks.records import rows, succeeded
@@ -105,6 +105,12 @@ def expect(name: str, run: Run) -> Expectation | None:
         return _expect_series(found[1], found[2], run)
     make = _TOTALS.get(name)
     return make(run) if make else None
+
+
+@lru_cache(maxsize=1024)
+def is_expected(name: str) -> bool:
+    """Whether `expect` knows a name."""
+    return name in _TOTALS or _SERIES.fullmatch(name) is not None
 
 
 def output_rate(run: Run) -> Fraction | None:

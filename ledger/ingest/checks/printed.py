@@ -12,7 +12,7 @@ from ledger.canonical import NumberText
 from ledger.ingest.values import printed_number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from ledger.canonical import JsonObject
 
@@ -62,8 +62,8 @@ def read_number(value: object) -> Fraction | None:
     return printed_number(value)
 
 
-def printed_values(body: JsonObject) -> Iterator[Printed]:
-    """Everything that was printed of rows that exactly one repetition was made of."""
+def printed_values(body: JsonObject, is_wanted: Callable[[str], bool]) -> Iterator[Printed]:
+    """What was printed under some names of rows that exactly one repetition was made of."""
     owners: dict[tuple[str, int], list[int]] = defaultdict(list)
     for at, rep in enumerate(body["reps"]):
         if "source" in rep:
@@ -72,5 +72,7 @@ def printed_values(body: JsonObject) -> Iterator[Printed]:
         own = owners.get((item["source"]["attachment"], item["source"]["row"]), [])
         if len(own) == 1 and not body["reps"][own[0]]["warmup"]:
             for name, value in item["values"].items():
+                if not is_wanted(name):  # most are not: tools print ten figures for each that is looked at
+                    continue
                 where = f"/reported/{entry}/values/{name.replace('~', '~0').replace('/', '~1')}"
                 yield Printed(name=name, value=value, at=own[0], rep=body["reps"][own[0]], where=where)

@@ -28,18 +28,19 @@ def length(records: JsonObject) -> int:
 def succeeded(rep: JsonObject) -> list[bool]:
     """By record: whether it counts. An answer without a token is no success, whatever the server called it."""
     records = rep["records"]
-    empty = set(empty_answers(rep))
-    oks = records.get("ok") or [True] * length(records)
-    return [ok and at not in empty for at, ok in enumerate(oks)]
+    oks = [*(records.get("ok") or [True] * length(records))]
+    for at in empty_answers(rep):
+        oks[at] = False
+    return oks
 
 
 def empty_answers(rep: JsonObject) -> list[int]:
     """Positions of requests that were called successes and were asked for tokens, and gave none."""
     records, workload = rep["records"], rep.get("workload") or {}
-    if workload.get("gen_tokens") == 0 or {*rep["metrics"]} <= _OF_PROMPTS:
+    tokens = records.get("completion_tokens", ())
+    if 0 not in tokens or workload.get("gen_tokens") == 0 or {*rep["metrics"]} <= _OF_PROMPTS:
         return []
     oks = records.get("ok") or [True] * length(records)
-    tokens = records.get("completion_tokens") or [None] * length(records)
     return [at for at, (ok, count) in enumerate(zip(oks, tokens, strict=True)) if ok and count == 0]
 
 

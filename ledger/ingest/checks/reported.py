@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from ledger.ingest.checks.figures import Expectation, expect, output_rate, read_run
+from ledger.ingest.checks.figures import Expectation, expect, is_expected, output_rate, read_run
 from ledger.ingest.checks.notes import Note
 from ledger.ingest.checks.printed import printed_values
 from ledger.scoring.facts import reading_text
@@ -28,7 +28,7 @@ _MOST_DEVICES = 4096
 def note_reported(body: JsonObject) -> Iterator[Note]:
     """Printed figures that are not those of the records, with what they are, if that can be told."""
     gpus, runs = body["environment"].get("gpus"), {}
-    for printed in printed_values(body):
+    for printed in printed_values(body, _is_looked_at):
         number = printed.number()
         if number is None:
             continue
@@ -48,6 +48,10 @@ def note_reported(body: JsonObject) -> Iterator[Note]:
             note = _explain(number, expectation, printed, gpus)
             if note is not None:
                 yield note
+
+
+def _is_looked_at(name: str) -> bool:
+    return name in _PEAKS or is_expected(name)
 
 
 def _agrees(number: Fraction, exact: Fraction, printed: Printed) -> bool:

@@ -27,6 +27,7 @@ _FEWEST_FOR_DRIFT = 5
 _RARE = Fraction(54119, 10000)
 _FEWEST_FOR_COLD = 3
 _COLD = Fraction(11, 10)
+_NEARLY_COLD = 1.09
 
 
 def note_series(body: JsonObject) -> Iterator[Note]:
@@ -54,9 +55,17 @@ def _note_cold(fact: ArmFact, *, warmed: bool) -> Iterator[Note]:
         yield Note("F_COLD_FIRST", _cold_text(name, "repetition", times) + advice, f"/reps/{entry}", entry)
     if "wall_ns" in fact.metric.columns:  # samples of one thing, one after the other; requests are of many lengths
         for rep in fact.reps:
-            if is_cold(rep.values, lower=lower):
+            if _may_be_cold(rep.ratios.doubles, lower=lower) and is_cold(rep.values, lower=lower):
                 text = _cold_text(name, "sample", rep.values)
                 yield Note("F_COLD_SAMPLE", text + advice, f"/reps/{rep.entry}/records", rep.entry)
+
+
+def _may_be_cold(values: Sequence[float], *, lower: bool) -> bool:
+    """False where `is_cold` is false for sure: fractions are made of few samples that way."""
+    others = values[1:]
+    if not others:
+        return False
+    return values[0] > max(others) * _NEARLY_COLD if lower else values[0] * _NEARLY_COLD < min(others)
 
 
 def is_cold(values: Sequence[Fraction], *, lower: bool) -> bool:

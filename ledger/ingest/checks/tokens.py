@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 # Text that is cut into tokens a second time gives a few more or fewer.
 _RETOKENIZED = Fraction(1, 100)
 _PARTS = (("reasoning_tokens", "completion_tokens"), ("cached_tokens", "prompt_tokens"))
-_TOTALS = ("completion_tokens", "usage_completion_tokens", "total_completion_tokens", "total_output_tokens")
+_TOTALS = frozenset({"completion_tokens", "usage_completion_tokens", "total_completion_tokens", "total_output_tokens"})
 
 
 class _Difference(NamedTuple):
@@ -75,8 +75,8 @@ def note_tokens(body: JsonObject) -> Iterator[Note]:
 
 
 def _differences(body: JsonObject) -> Iterator[_Difference]:
-    for printed in printed_values(body):
-        if printed.name in _TOTALS and "completion_tokens" in printed.rep["records"]:
+    for printed in printed_values(body, _TOTALS.__contains__):
+        if "completion_tokens" in printed.rep["records"]:
             difference = _compare(printed)
             if difference is not None:
                 yield difference

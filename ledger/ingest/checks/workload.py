@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 FILLS_ITS_CONTEXT = frozenset({"llama-bench"})
 """Tools that are known to run a prompt of the depth before they time a generation at it."""
-_TOLERANCE = Fraction(2, 100)
-_OBSERVED = ("kv_len_start", "kv_len", "n_past")
+_TOLERANCE_PCT = 2
+_OBSERVED = frozenset({"kv_len_start", "kv_len", "n_past"})
 """What tools call the number of tokens in the cache when generation began."""
 
 _ON_CONTEXT = {"decode_tok_s", "gen_tok_s", "prefill_tok_s", "ttft"}
@@ -96,7 +96,7 @@ def _unproven(protocol: str, where: str, at: int) -> Note:
 
 def _is_near(found: Fraction, context: int) -> bool:
     """Whether a length, rounded as contexts are, is within 2 % of a context."""
-    return abs(round(found) - context) <= context * _TOLERANCE
+    return 100 * abs(round(found) - context) <= _TOLERANCE_PCT * context
 
 
 def _by_context(body: JsonObject) -> Iterator[tuple[int, list[_Prompts]]]:
@@ -117,12 +117,12 @@ def _by_context(body: JsonObject) -> Iterator[tuple[int, list[_Prompts]]]:
 
 def _completed(body: JsonObject) -> dict[int, int]:
     """By repetition: how many requests the tool counted as done."""
-    numbers = {printed.at: printed.number() for printed in printed_values(body) if printed.name == "completed"}
+    numbers = {printed.at: printed.number() for printed in printed_values(body, "completed".__eq__)}
     return {at: int(number) for at, number in numbers.items() if number is not None and number >= 1}
 
 
 def _observed_depths(body: JsonObject) -> Iterator[tuple[str, Fraction, int, JsonObject]]:
-    for printed in printed_values(body):
-        number = printed.number() if printed.name in _OBSERVED else None
+    for printed in printed_values(body, _OBSERVED.__contains__):
+        number = printed.number()
         if number is not None:
             yield printed.where, number, printed.at, printed.rep
