@@ -128,7 +128,10 @@ class Copies:
         found = [*self._recent.get(digest, ())]
         found += [self._pending[digest]] if digest in self._pending else []
         found += self._index.find(digest) if self._index and self._indexed else []
-        return min((index for index in found if index not in self._freed | self._pending_freed), default=None)
+        return min((index for index in found if not self._is_freed(index)), default=None)
+
+    def _is_freed(self, index: int) -> bool:
+        return index in self._freed or index in self._pending_freed
 
     def _bring_up(self, state: State) -> None:
         """Read what the ledger has and this object does not: at first, and what other writers have sealed."""

@@ -61,7 +61,10 @@ class DiskCopyIndex:
 
         try:
             with self._open() as connection:
-                connection.executemany("DELETE FROM copies WHERE receipt = ?", [(index,) for index in freed])
+                if freed:  # in one pass: there is no way to a receipt but through all of them
+                    connection.execute(
+                        "DELETE FROM copies WHERE receipt IN (SELECT value FROM json_each(?))", (str(sorted(freed)),)
+                    )
                 kept = [(digest, index) for digest, own in added.items() for index in own if index not in freed]
                 connection.executemany("INSERT OR IGNORE INTO copies VALUES (?, ?)", kept)
                 connection.execute("DELETE FROM covered")

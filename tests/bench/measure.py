@@ -85,11 +85,11 @@ def table(title: str, rows: Sequence[tuple[str, str, str, str, str]]) -> None:
     sys.stdout.flush()
 
 
-def micro(seconds: float, count: int = 1) -> str:
+def micro(seconds: float, count: float = 1) -> str:
     """Seconds for `count` things, as microseconds each."""
     return f"{seconds / count * 1e6:.1f} us"
 
 
-def milli(seconds: float, count: int = 1) -> str:
+def milli(seconds: float, count: float = 1) -> str:
     """Seconds for `count` things, as milliseconds each."""
     return f"{seconds / count * 1e3:.2f} ms"

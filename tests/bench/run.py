@@ -1,7 +1,8 @@
 """The benchmarks: `make bench`. Each table says what was measured, the floor or the peer beside it, and the target.
 
 Sizes come from the environment: BENCH_RECEIPTS (20000), BENCH_REPEATS (3), BENCH_COMMITS (30), BENCH_RUNGS (1000000),
-BENCH_FOLLOWED (10000). What they need is generated, in a temporary folder that is removed at the end.
+BENCH_FOLLOWED (10000), BENCH_FILES (10000), BENCH_COPIES (100000). What they need is generated, in a temporary folder
+that is removed at the end.
 """
 
 from __future__ import annotations
@@ -11,9 +12,12 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.bench import appending, following, rescoring, starting, validation, verification
+from tests.bench import appending, copying, following, ingesting, rescoring, starting, validation, verification
 from tests.bench.measure import number
 from tests.bench.rounds import make_ledger
+
+_FEW = 167
+"""Rounds of six repetitions in the small index of fingerprints."""
 
 
 def main() -> None:
@@ -35,6 +39,10 @@ def main() -> None:
         (folder / "rescore").mkdir()
         rescoring.run(folder / "rescore", number("BENCH_RUNGS", 1_000_000), repeats)
         following.run(folder / "follow", number("BENCH_FOLLOWED", 10_000))
+        (folder / "ingest").mkdir()
+        ingesting.run(folder / "ingest", number("BENCH_FILES", 10_000))
+        (folder / "copies").mkdir()
+        copying.run(folder / "copies", _FEW, number("BENCH_COPIES", 100_000), repeats)
         large = folder / "large"
         large.mkdir()
         make_ledger(large, receipts - 2)
