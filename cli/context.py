@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cli import output
+from ledger.canonical import MAX_BYTES
 from ledger.errors import MalformedError, PolicyError, StorageError
 from ledger.keys import PrivateKey, PublicKey, parse_private_key, parse_public_key_file
 from ledger.store.directory import CHECKPOINT, LOCAL, RECEIPTS, DirectoryStore, receipt_name
-from ledger.store.disk import read_file
+from ledger.store.disk import read_file, read_regular_file
 
 if TYPE_CHECKING:
     from ledger.log import Log
@@ -28,7 +29,6 @@ PASSPHRASE_VARIABLE = "RUNGBOOK_PASSPHRASE"  # noqa: S105 - the name of a variab
 LEDGER_PASSPHRASE_VARIABLE = "RUNGBOOK_LEDGER_PASSPHRASE"  # noqa: S105 - the name of a variable, not a secret
 
 _KEY_FILE_LIMIT = 1 << 16
-_INPUT_LIMIT = 32 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,13 +161,22 @@ def _take_table(values: dict[str, Any], name: str, known: set[str], path: Path) 
     return texts
 
 
-def read_input(path: Path) -> bytes:
-    """A file that the caller names.
+def read_input(path: Path, limit: int = MAX_BYTES) -> bytes:
+    """A regular file that the caller names.
 
     Raises:
-        StorageError: it cannot be read.
+        StorageError, RefusedError, MalformedError: as `ledger.store.disk.read_regular_file`.
     """
-    return read_file(path, _INPUT_LIMIT)
+    return read_regular_file(path, limit)
+
+
+def read_envelope(path: Path) -> bytes:
+    """A file that may be an envelope: its statement is in base64, which adds a third.
+
+    Raises:
+        StorageError, RefusedError, MalformedError: as `read_input`.
+    """
+    return read_input(path, 2 * MAX_BYTES)
 
 
 def load_public_key(path: Path) -> PublicKey:

@@ -19,6 +19,9 @@ from ledger.ingest.faults import Fault, read_note
 from ledger.kinds import check_body
 from ledger.schema import validate
 
+_MEMBERS = {"reps", "slot", "arms"}
+"""What a round has and no file of a tool."""
+
 
 def read_rounds(files: Sequence[Path], options: ToolOptions, config: Config) -> tuple[list[JsonObject], list[str]]:
     """Rounds of the files: one per file of round JSON, or of all files of a tool, or of each with ``--each``.
@@ -45,8 +48,14 @@ def read_rounds(files: Sequence[Path], options: ToolOptions, config: Config) -> 
 
 
 def is_tool_output(path: Path) -> bool:
-    """Whether a file looks as one of a tool."""
+    """Whether a file looks as one of a tool.
+
+    Raises:
+        MalformedError: ``E_EMPTY_RESULTS`` for an empty file, and as `cli.context.read_input`.
+    """
     raw = read_input(path)
+    if not raw.strip():
+        raise MalformedError("E_EMPTY_RESULTS", "the file is empty", where=str(path))
     return any(adapter.recognises(raw) for adapter in ADAPTERS.values())
 
 
@@ -67,10 +76,13 @@ def _refuse_options(files: Sequence[Path], options: ToolOptions) -> LedgerError:
 def is_round_json(path: Path) -> bool:
     """Whether a file is a round as `append` takes it, sound or not."""
     try:
-        body = parse_json(read_input(path), what=str(path))
-    except MalformedError:
+        raw = read_input(path)
+        if not all(f'"{name}"'.encode() in raw for name in _MEMBERS):  # nearly every file, and parsing takes long
+            return False
+        body = parse_json(raw, what=str(path))
+    except (MalformedError, RefusedError):
         return False
-    return isinstance(body, dict) and {"reps", "slot", "arms"} <= body.keys()
+    return isinstance(body, dict) and body.keys() >= _MEMBERS
 
 
 def _read_all(files: Sequence[Path], options: ToolOptions) -> ToolRuns:

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from cli import output
 from cli.options import mark_divider
 from ledger import __version__
 
@@ -82,4 +83,5 @@ def _program(
 def main() -> None:
     """Run the program."""
     words = sys.argv[1:]
+    output.write_names_readably()
     build_app(words)(mark_divider(words) if words[:1] == [_TWO_LISTS] else words)

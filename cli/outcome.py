@@ -9,7 +9,7 @@ from pathlib import Path
 import typer
 
 from cli import output
-from cli.context import Ledger, read_input
+from cli.context import Ledger, read_envelope
 from ledger.admission import State
 from ledger.checkpoint import parse_checkpoint
 from ledger.draft import Draft, sign_draft
@@ -134,7 +134,7 @@ def _note_waiting(state: State, ledger: Ledger) -> list[SignedStatement]:
 
 def _read_attested(path: Path) -> SignedStatement:
     try:
-        return import_envelope(read_input(path))
+        return import_envelope(read_envelope(path))
     except MalformedError as err:
         raise MalformedError(err.code, err.message, where=f"{path} {err.where}".strip()) from err
 

@@ -6,10 +6,12 @@ With ``--json`` stdout is exactly one object, whose member ``rungbook`` names it
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import orjson
 import typer
@@ -20,7 +22,26 @@ from ledger.canonical import JsonObject
 def write_json(kind: str, value: JsonObject) -> None:
     """Print the one object of a command."""
     document = {"rungbook": f"{kind}/v1", **value}
-    typer.echo(orjson.dumps(document, option=orjson.OPT_INDENT_2).decode())
+    try:
+        text = orjson.dumps(document, option=orjson.OPT_INDENT_2)
+    except orjson.JSONEncodeError:  # the name of a file need not be UTF-8, and JSON must be
+        text = orjson.dumps(_readable(document), option=orjson.OPT_INDENT_2)
+    typer.echo(text.decode())
+
+
+def _readable(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+    r"""The same with every byte of a name that is no text written as ``\udcNN``, as it stands on stderr too."""
+    if isinstance(value, dict):
+        return {name: _readable(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_readable(each) for each in value]
+    return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
+
+
+def write_names_readably() -> None:
+    """Print names of files that are no text, on whatever terminal, instead of failing."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def say(text: str) -> None:

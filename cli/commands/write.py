@@ -9,7 +9,7 @@ from typing import Annotated, TypeAlias
 import typer
 
 from cli import output
-from cli.context import Ledger, find_ledger, load_private_key, read_input
+from cli.context import Ledger, find_ledger, load_private_key, read_envelope
 from cli.inputs import read_rounds
 from cli.options import JsonOption, KeyOption, LedgerKeyOption, LedgerOption, LockTimeoutOption
 from cli.outcome import attest_drafts, report_sealed, write_envelopes
@@ -148,7 +148,7 @@ def _drafts(ledger: Ledger, files: list[Path], options: ToolOptions, keys: list[
 
 def _envelopes(files: list[Path]) -> list[SignedStatement]:
     """The files as envelopes, when they are envelopes; empty when they are rounds."""
-    raws = [read_input(path) for path in files]
+    raws = [read_envelope(path) for path in files]
     values = [parse_json(raw, what=str(path), fractions=True) for raw, path in zip(raws, files, strict=True)]
     if not all(isinstance(value, dict) and "payloadType" in value for value in values):
         return []
@@ -167,7 +167,7 @@ def _read_waiting(paths: list[Path], *, skip_refused: bool) -> tuple[list[tuple[
     refused: list[str] = []
     for path in _expand(paths):
         try:
-            waiting.append((path, import_envelope(read_input(path))))
+            waiting.append((path, import_envelope(read_envelope(path))))
         except MalformedError as err:
             if not skip_refused:
                 raise MalformedError(err.code, err.message, where=f"{path} {err.where}".strip()) from err

@@ -15,6 +15,8 @@ REFUSED = (
     ("E_DOMAIN", "a text or name that no receipt can hold: control characters", "give the tool's untouched output"),
     ("E_DEPTH", "nested too deeply to be read", "give the tool's own output"),
     ("E_SIZE", "larger than what is read at once", "split the run, or attach the file by its digest"),
+    ("E_NOT_A_FILE", "a pipe or a device, whose bytes nobody can look at again", "write them to a file first"),
+    ("E_BEING_WRITTEN", "the file changed while it was read", "wait until the tool has ended"),
     ("E_LFS_POINTER", "a Git LFS pointer, not the file", "git lfs pull"),
     ("E_FORMAT", "not a result of the tool", "give the file that the tool wrote, and its name to --from"),
     ("E_TOOL", "there is no adapter of this name", "take one of those that the message lists"),

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from ledger.errors import ConflictError, StorageError
+from ledger.errors import ConflictError, MalformedError, RefusedError, StorageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _DENIED = {errno.EACCES, errno.EPERM, errno.EROFS}
+_BLOCK = 1 << 20
 
 
 @contextmanager
@@ -128,8 +130,57 @@ def read_file_if_any(path: Path, limit: int) -> bytes | None:
     return None
 
 
+def read_regular_file(path: Path, limit: int) -> bytes:
+    """All bytes of a file that somebody names and that this program may know nothing of.
+
+    A pipe is not waited for and a device is not read: what came out of it could not be looked at again.
+
+    Raises:
+        StorageError: it could not be read; ``E_BEING_WRITTEN`` when it changed meanwhile.
+        RefusedError: ``E_NOT_A_FILE``.
+        MalformedError: ``E_SIZE`` for more bytes than `limit`, none of which are kept.
+    """
+    with storage_errors("read", path):
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
+        try:
+            before = os.fstat(handle)
+            _check_regular(before.st_mode, path)
+            raw = _read_all(handle, limit) if before.st_size <= limit else b""
+            after = os.fstat(handle)
+        finally:
+            os.close(handle)
+    if max(before.st_size, len(raw)) > limit:
+        raise MalformedError(
+            "E_SIZE",
+            f"{max(before.st_size, len(raw))} bytes, at most {limit} are read at once; split the run, or attach the "
+            "file by its digest",
+            where=str(path),
+        )
+    if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
+        raise StorageError(
+            "E_BEING_WRITTEN", "the file changes while it is read; wait until the tool has ended", where=str(path)
+        )
+    return raw
+
+
+def _check_regular(mode: int, path: Path) -> None:
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, "it is a folder; name the files in it")
+    if not stat.S_ISREG(mode):
+        raise RefusedError(
+            "E_NOT_A_FILE", "a pipe or a device; write what comes out of it to a file first", where=str(path)
+        )
+
+
 def _read(path: Path, limit: int) -> bytes:
     with path.open("rb", buffering=0) as handle:
-        if os.fstat(handle.fileno()).st_size <= limit:
-            return handle.read()
-        return handle.read(limit + 1)
+        return _read_all(handle.fileno(), limit)
+
+
+def _read_all(handle: int, limit: int) -> bytes:
+    """All bytes of an open file, at most `limit` and one more; its size is where to begin, and nothing to rely on."""
+    wanted = min(os.fstat(handle).st_size, limit) + 1
+    data = os.read(handle, wanted)
+    while len(data) <= limit and (more := os.read(handle, min(_BLOCK, limit + 1 - len(data)))):
+        data += more
+    return data

@@ -172,7 +172,7 @@ def test_an_empty_file_is_refused(desk: Desk) -> None:
     path = desk.root / "round.json"
     path.write_text("")
     done = append(desk, path, status=REFUSED)
-    assert done.code() == "E_JSON"
+    assert done.code() == "E_EMPTY_RESULTS"
     assert "round.json" in done.err
 
 
