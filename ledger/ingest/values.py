@@ -139,9 +139,14 @@ def as_decimal(value: object, where: str) -> Decimal:
         number = Decimal(value)
     except InvalidOperation as err:  # an exponent of more digits than any number has
         raise MalformedError("E_FIELD", f"{value!r} is not a number that can be recorded"[:200], where=where) from err
-    if not -_LARGEST_EXPONENT <= exponent_of(number) <= _LARGEST_EXPONENT:
+    if not _is_short(value) and not -_LARGEST_EXPONENT <= exponent_of(number) <= _LARGEST_EXPONENT:
         raise MalformedError("E_FIELD", f"{value!r} is not a number that can be recorded"[:200], where=where)
     return number
+
+
+def _is_short(value: int | NumberText) -> bool:
+    """Whether a number has an exponent that can be recorded, at a glance: nearly all have, and to ask takes long."""
+    return isinstance(value, int) or (len(value) <= _LARGEST_EXPONENT and "e" not in value and "E" not in value)
 
 
 def printed_number(value: object) -> Fraction | None:

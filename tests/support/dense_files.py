@@ -127,7 +127,7 @@ def _tandem_block_ab(size: int) -> bytes:
     order = [(state, workload) for state in ("base", "cand") for workload in ("prose", "chat")]
     one = len(json.dumps(tandem.block_run(0, "base", "prose"))) + 8
     runs = [tandem.block_run(at // 4, *order[at % 4]) for at in range(size // one // 4 * 4)]
-    return tandem.encode(tandem.block_ab(runs, pairs=len(runs) // 4))
+    return tandem.encode(tandem.block_ab(runs, pairs=len(runs) // 4, verdicts={}))
 
 
 def _tandem_forced(size: int) -> bytes:
