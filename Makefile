@@ -69,7 +69,7 @@ bench: setup ## measure speed, as ratios within one run
 	@$(BIN)/python tests/bench/run.py
 
 soak: setup ## crash and recover, and read mutated files, for an hour
-	$(BIN)/python -m pytest tests/crash tests/property tests/unit -m soak -n 0 -rP
+	$(BIN)/python -m pytest tests/cli tests/crash tests/property tests/unit -m soak -n 0 -rP
 
 clean: ## remove all that the targets made
 	rm -rf $(VENV) $(WHEEL_VENV) build dist htmlcov .coverage .coverage.* .hypothesis

@@ -138,37 +138,36 @@ def read_regular_file(path: Path, limit: int) -> bytes:
     Raises:
         StorageError: it could not be read; ``E_BEING_WRITTEN`` when it changed meanwhile.
         RefusedError: ``E_NOT_A_FILE``.
-        MalformedError: ``E_SIZE`` for more bytes than `limit`, none of which are kept.
+        MalformedError: ``E_SIZE`` for more bytes than `limit`, none of which is read.
     """
     with storage_errors("read", path):
         handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
         try:
             before = os.fstat(handle)
-            _check_regular(before.st_mode, path)
-            raw = _read_all(handle, limit) if before.st_size <= limit else b""
+            _check_regular(before, path, limit)
+            raw = _read_all(handle, before.st_size)
             after = os.fstat(handle)
         finally:
             os.close(handle)
-    if max(before.st_size, len(raw)) > limit:
-        raise MalformedError(
-            "E_SIZE",
-            f"{max(before.st_size, len(raw))} bytes, at most {limit} are read at once; split the run, or attach the "
-            "file by its digest",
-            where=str(path),
-        )
-    if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
+    if len({len(raw), before.st_size, after.st_size}) > 1 or before.st_mtime_ns != after.st_mtime_ns:
         raise StorageError(
             "E_BEING_WRITTEN", "the file changes while it is read; wait until the tool has ended", where=str(path)
         )
     return raw
 
 
-def _check_regular(mode: int, path: Path) -> None:
-    if stat.S_ISDIR(mode):
+def _check_regular(found: os.stat_result, path: Path, limit: int) -> None:
+    if stat.S_ISDIR(found.st_mode):
         raise IsADirectoryError(errno.EISDIR, "it is a folder; name the files in it")
-    if not stat.S_ISREG(mode):
+    if not stat.S_ISREG(found.st_mode):
         raise RefusedError(
             "E_NOT_A_FILE", "a pipe or a device; write what comes out of it to a file first", where=str(path)
+        )
+    if found.st_size > limit:
+        raise MalformedError(
+            "E_SIZE",
+            f"{found.st_size} bytes, at most {limit} are read at once; split the run, or attach the file by its digest",
+            where=str(path),
         )
 
 

@@ -30,8 +30,11 @@ HUGE = 200 * 10**6
 LARGE = 15 * 10**6
 PATIENCE_S = 10
 MOST_OVER_BASELINE = 64 * MIB
-MOST_PER_BYTE = 40
-"""Bytes of memory for each byte of a file of nothing but samples, above what the program takes without a file."""
+MOST_PER_BYTE = 50
+"""Bytes of memory for each byte of a dense file, above what the program takes without one.
+
+Lists of samples take up to 30, short rows up to 33, and up to 46 where ``ingest --json`` prints forty thousand of them.
+"""
 
 # The figure of a process begins with that of the one that it was started by.
 MEASURE = """
@@ -114,7 +117,7 @@ def test_lines_that_are_all_sound_are_no_reason_to_read_them_in_part(desk: Desk,
         for _ in range(HUGE // (len(line) * 1000) + 1):
             file.write(line * 1000)
         file.truncate(HUGE)
-    for command in (["ingest"], ["append", "--key", desk.key("scorer")]):
+    for command in (["ingest"], ["append", "--key", str(desk.key("scorer"))]):
         done = run_measured(tmp_path, *command, path, cwd=desk.root)
         assert done.result.status == REFUSED, done.result
         assert "E_SIZE" in done.result.out + done.result.err
@@ -152,8 +155,8 @@ def test_a_record_that_a_report_names_is_no_larger(desk: Desk, tmp_path: Path, b
 def test_no_other_file_is_larger_either(desk: Desk, tmp_path: Path, baseline: int, words: list[str | Path]) -> None:
     huge = write_huge(tmp_path / "huge", b"{")
     said = [str(word).format(huge=huge) for word in words]
-    key = [] if words[0] == "compare" else ["--key", desk.key("scorer")]
-    done = run_measured(tmp_path, *said, *key, cwd=desk.root)
+    said += [] if words[0] == "compare" else ["--key", str(desk.key("scorer"))]
+    done = run_measured(tmp_path, *said, cwd=desk.root)
     assert (done.result.status, done.result.code()) == (REFUSED, "E_SIZE"), done.result
     assert str(huge) in done.result.err
     assert done.peak - baseline < MOST_OVER_BASELINE
@@ -200,7 +203,7 @@ def append_dense(desk: Desk, folder: Path, dense: str, size: int, timeout_s: flo
     path.write_bytes(make(size))
     slot = f"project=demo,node={NODE},quant=other,context={context},metric={metric}"
     digests = ["--code", f"main={CODE['main']}", "--weights", WEIGHTS, "--harness", WEIGHTS, "--environment", "os=any"]
-    words = ["append", "--from", tool, path, "--slot", slot, *digests, *given, "--key", desk.key("scorer")]
+    words = ["append", "--from", tool, str(path), "--slot", slot, *digests, *given, "--key", str(desk.key("scorer"))]
     return run_measured(folder, *words, cwd=desk.root, timeout_s=timeout_s)
 
 

@@ -5,22 +5,23 @@ from __future__ import annotations
 import os
 import stat
 import threading
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from ledger.errors import ConflictError, StorageError
+from ledger.errors import ConflictError, MalformedError, RefusedError, StorageError
 from ledger.note import MAX_BYTES as NOTE_BYTES
 from ledger.receipt import MAX_BYTES
 from ledger.store import MissingReceiptError
 from ledger.store.anchor import FileAnchor
 from ledger.store.directory import MAX_INDEX, DirectoryStore, receipt_name
-from ledger.store.disk import Disk, DisposableFile, read_file
+from ledger.store.disk import Disk, DisposableFile, read_file, read_regular_file
 from tests.support.faults import FaultyDisk
 from tests.support.files import snapshot
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable
 
 
 @pytest.fixture
@@ -287,6 +288,59 @@ class TestDisk:
     def test_no_more_than_the_limit_and_one_byte_is_read(self, tmp_path: Path) -> None:
         (tmp_path / "a").write_bytes(b"0123456789")
         assert [len(read_file(tmp_path / "a", limit)) for limit in (3, 9, 10, 11)] == [4, 10, 10, 10]
+
+    def test_a_regular_file_is_read_whole_or_not_at_all(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        (tmp_path / "a").write_bytes(b"0123456789")
+        assert [read_regular_file(tmp_path / "a", limit) for limit in (10, 11)] == [b"0123456789"] * 2
+        (tmp_path / "empty").write_bytes(b"")
+        assert read_regular_file(tmp_path / "empty", 0) == b""
+        monkeypatch.setattr("os.read", None)  # of what is too large nothing is read
+        with pytest.raises(MalformedError) as caught:
+            read_regular_file(tmp_path / "a", 9)
+        assert (caught.value.code, caught.value.where) == ("E_SIZE", str(tmp_path / "a"))
+        assert caught.value.message.startswith("10 bytes, at most 9 are read at once; split the run")
+
+    def test_short_reads_are_completed(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        (tmp_path / "a").write_bytes(b"0123456789")
+        whole = os.read
+        monkeypatch.setattr("os.read", lambda handle, count: whole(handle, min(count, 3)))
+        assert read_regular_file(tmp_path / "a", 10) == b"0123456789"
+        assert read_file(tmp_path / "a", 6) == b"0123456"
+
+    @pytest.mark.parametrize(
+        "meanwhile",
+        [
+            pytest.param(lambda path: path.write_bytes(b"01234567890"), id="longer"),
+            pytest.param(lambda path: path.write_bytes(b"012345678"), id="shorter"),
+            pytest.param(lambda path: os.utime(path, ns=(1, 1)), id="written"),
+        ],
+    )
+    def test_a_file_that_changes_while_it_is_read_is_refused(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, meanwhile: Callable[[Path], object]
+    ) -> None:
+        path = tmp_path / "a"
+        path.write_bytes(b"0123456789")
+        whole = os.read
+
+        def read(handle: int, count: int) -> bytes:
+            data = whole(handle, count)
+            meanwhile(path)
+            return data
+
+        monkeypatch.setattr("os.read", read)
+        with pytest.raises(StorageError) as caught:
+            read_regular_file(path, 100)
+        assert (caught.value.code, caught.value.where) == ("E_BEING_WRITTEN", str(path))
+
+    def test_what_is_no_regular_file_is_not_waited_for(self, tmp_path: Path) -> None:
+        os.mkfifo(tmp_path / "pipe")
+        for path in (tmp_path / "pipe", Path("/dev/zero")):
+            with pytest.raises(RefusedError) as refused:
+                read_regular_file(path, 10)
+            assert (refused.value.code, refused.value.where) == ("E_NOT_A_FILE", str(path))
+        with pytest.raises(StorageError) as folder:
+            read_regular_file(tmp_path, 10)
+        assert folder.value.message == "cannot read: it is a folder; name the files in it"
 
     def test_a_path_through_a_file_is_an_error_of_the_disk(self, tmp_path: Path) -> None:
         (tmp_path / "a").write_bytes(b"")
