@@ -13,7 +13,7 @@ from ledger.admission import State
 from ledger.checkpoint import parse_checkpoint
 from ledger.loading import load_state
 from ledger.store.directory import DirectoryStore
-from tests.bench.measure import Cost, cost, cpu_ratio, cpu_time, micro, milli, table, wall_ratio, wall_time
+from tests.bench.measure import RECOVERY_S, Cost, cost, cpu_ratio, cpu_time, micro, milli, table, wall_ratio, wall_time
 from tests.bench.rounds import GROUP, draft, start_ledger
 
 if TYPE_CHECKING:
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
 
 _GROUPS = 3
 _TURN = 10
-# ext4 does not give out an inode again for five seconds after it was freed, and looks at each of them before every new
-# file. Git frees several a commit: the two must not pay for each other's.
-_RECOVERY_S = 5.5
 
 
 class GitPeer:
@@ -67,9 +64,9 @@ def run(folder: Path, commits: int) -> None:
     signed: list[Cost] = []
     for first in range(0, commits, _TURN):
         numbers = range(first, min(first + _TURN, commits))
-        time.sleep(_RECOVERY_S)
+        time.sleep(RECOVERY_S)
         singles += [cost(partial(log.append, [draft(number)])) for number in numbers]
-        time.sleep(_RECOVERY_S)
+        time.sleep(RECOVERY_S)
         for number in numbers:
             raw = DirectoryStore(home).read_receipt(number + 2)
             signed.append(cost(partial(peer.commit, f"{number:05d}.json", raw)))

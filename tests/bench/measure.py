@@ -18,6 +18,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
 
+RECOVERY_S = 5.5
+"""Time to wait before files are written that are measured.
+
+ext4 does not give out an inode again for five seconds after it was freed, and looks at each of them before every new
+file. Git frees several a commit: nobody must pay for what another one removed.
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class Cost:
     """What one run took, in seconds."""
