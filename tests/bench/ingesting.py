@@ -114,7 +114,7 @@ class _Passes:
             built = build_round([run], OPTIONS)
             validate("round-input", built.body)
             check_body("round", built.body)
-            examine_round(built.body, built.notes)
+            examine_round(built.body, built.said)
             self._rounds.append(built.body)
 
     def seal(self, home: Path) -> Cost:

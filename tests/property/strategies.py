@@ -22,7 +22,8 @@ from ledger.receipt import Receipt, Seal
 from ledger.statement import STATEMENT_TYPE, SignedStatement, Statement
 
 if TYPE_CHECKING:
-    import random
+    import copy
+import random
     from collections.abc import Callable, Mapping
 
     from hypothesis.strategies import DrawFn, SearchStrategy
@@ -401,23 +402,28 @@ def wound(value: Any, rng: random.Random) -> Any:  # noqa: ANN401 - any JSON val
     """Change one place of a JSON value: a member's type, size, name, presence or nesting. Alters its argument."""
     places = list(_places(value))
     if not places:
-        return rng.choice(STRANGERS)
+        return _stranger(rng)
     holder, step = rng.choice(places)
     old = holder[step]
     kind = rng.randrange(9)
     if kind == 0:
-        holder[step] = rng.choice(STRANGERS)
+        holder[step] = _stranger(rng)
     elif kind == 1:
         del holder[step]
     elif kind == 2 and isinstance(holder, dict):
         holder[f"{step}{rng.choice(['', '_', ' ', 's'])}"] = holder.pop(step)
     elif kind == 3 and isinstance(holder, dict):
-        holder[rng.choice(["extra", "", "id", "role", "é", "__proto__"])] = rng.choice(STRANGERS)
+        holder[rng.choice(["extra", "", "id", "role", "é", "__proto__"])] = _stranger(rng)
     elif kind == 4 and isinstance(holder, list):
-        holder.insert(rng.randrange(len(holder) + 1), rng.choice([*STRANGERS, old]))
+        holder.insert(rng.randrange(len(holder) + 1), rng.choice([_stranger(rng), old]))
     else:
         holder[step] = _like(old, rng)
     return value
+
+
+def _stranger(rng: random.Random) -> Any:  # noqa: ANN401 - any JSON value
+    """A new one each time: a stranger that is wounded in its turn must not end up inside itself."""
+    return copy.deepcopy(rng.choice(STRANGERS))
 
 
 def _places(value: Any) -> list[tuple[Any, Any]]:  # noqa: ANN401 - any JSON value

@@ -17,9 +17,13 @@ from tests.support.dense_files import DENSE
 if TYPE_CHECKING:
     from ledger.ingest.adapter import Row
 
+pytestmark = pytest.mark.soak  # times are measured: not for machines that are shared
+
 SIZE, TIMES = 100_000, 6
 MOST = 16
 """Times as long that a file of six times the size may take: what grows with the square takes 36."""
+
+NOISE_S = 0.2
 
 
 def cpu_of(name: str, raw: bytes) -> tuple[float, list[Row]]:
@@ -36,7 +40,7 @@ def test_reading_is_linear(dense: str) -> None:
     short, rows = cpu_of(name, small)
     long, more = cpu_of(name, large)
     assert len(more) >= len(rows) > 0
-    assert long < MOST * short
+    assert long < MOST * short + NOISE_S
 
 
 def test_building_and_examining_is_linear() -> None:
@@ -55,6 +59,6 @@ def test_building_and_examining_is_linear() -> None:
         _, rows = cpu_of("llama-bench", raw)
         began = time.process_time()
         built = build_round([Run(role="main", name="result.json", raw=raw, rows=rows)], options)
-        examine_round(built.body, built.notes)
+        examine_round(built.body, built.said)
         found.append(time.process_time() - began)
     assert found[-1] < MOST * found[1]
