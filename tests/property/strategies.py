@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import datetime as dt
 import json
 import re
@@ -22,8 +23,7 @@ from ledger.receipt import Receipt, Seal
 from ledger.statement import STATEMENT_TYPE, SignedStatement, Statement
 
 if TYPE_CHECKING:
-    import copy
-import random
+    import random
     from collections.abc import Callable, Mapping
 
     from hypothesis.strategies import DrawFn, SearchStrategy
