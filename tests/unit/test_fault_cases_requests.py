@@ -68,9 +68,9 @@ def test_C06_refused_requests_are_in_no_mean_and_their_share_is_said() -> None:
 def test_C09_input_tokens_are_not_output() -> None:
     totals = {"prompt_tokens": [10_000], "completion_tokens": [1000], "wall_ns": [10 * S]}
     body = body_of(rep(totals, "output_tok_s"), printed={"output_tok_s": "1100.0"})
-    (note,) = examine(body)
-    assert note.startswith("F_REPORTED_MISMATCH: output_tok_s 1100.0 is not 100, which the records give; ")
-    assert "it matches (in+out)/duration (at /reported/0/values/output_tok_s)" in note
+    code, where, message = refusal(body)
+    assert (code, where) == ("E_REPORTED_MISMATCH", "/reported/0/values/output_tok_s")
+    assert message == "output_tok_s 1100.0 is not 100, which the records give; it matches (in+out)/duration"
     assert fact_of(body, "output_tok_s").median == 100
     assert examine(body_of(rep(totals, "output_tok_s"), printed={"output_tok_s": "100.0"})) == []
 
@@ -78,9 +78,10 @@ def test_C09_input_tokens_are_not_output() -> None:
 def test_C10_a_rate_per_device_is_over_the_devices_of_the_round() -> None:
     totals = rep({"completion_tokens": [10_000], "wall_ns": [10 * S]}, "output_tok_s")
     body = body_of(totals, printed={"tok_s_per_gpu": "250.0"}, environment={"gpus": 8})
-    (note,) = examine(body)
-    assert "tok_s_per_gpu 250.0 is not 125," in note
-    assert "it matches n=4 GPUs, the round has 8 (" in note
+    code, _, message = refusal(body)
+    assert code == "E_REPORTED_MISMATCH"
+    assert message.startswith("tok_s_per_gpu 250.0 is not 125,")
+    assert message.endswith("it matches n=4 GPUs, the round has 8")
     assert examine(body_of(totals, printed={"tok_s_per_gpu": "125.0"}, environment={"gpus": 8})) == []
     assert examine(body_of(totals, printed={"tok_s_per_gpu": "250.0"}, environment={"gpu": "H200"})) == []
     (odd,) = examine(body_of(totals, printed={"tok_s_per_gpu": "300.1"}, environment={"gpus": 8}))

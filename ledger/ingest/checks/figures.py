@@ -30,6 +30,10 @@ _FINE_MS = _FINE * NS_PER_MS
 _SERIES = re.compile(r"(mean|avg|median|p[1-9][0-9])_(ttft|e2el?|e2e_latency|tpot)_ms", re.ASCII)
 
 
+REFUSED = "E_REPORTED_MISMATCH"
+"""For a figure that counts something else than its name says: prompts as output, another number of devices."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
     """Another reading of a name.
@@ -37,7 +41,7 @@ class Reading:
     Attributes:
         value: the figure by it.
         hint: what it is.
-        code: note for a figure that is this one: another honest method, or a mismatch.
+        code: what a figure that is this one gets: another honest method or a mismatch a note, a wrong one a refusal.
     """
 
     value: Fraction
@@ -125,7 +129,7 @@ def _output(run: Run) -> Expectation | None:
     rate = output_rate(run)
     if rate is None:
         return None
-    both = Reading(value=(run.prompt + run.completion) / run.seconds, hint="matches (in+out)/duration")
+    both = Reading(value=(run.prompt + run.completion) / run.seconds, hint="matches (in+out)/duration", code=REFUSED)
     return Expectation(value=rate, others=[both])
 
 

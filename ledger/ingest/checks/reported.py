@@ -5,7 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from ledger.ingest.checks.figures import Expectation, expect, is_expected, output_rate, read_run
+from ledger.errors import RefusedError
+from ledger.ingest.checks.figures import REFUSED, Expectation, expect, is_expected, output_rate, read_run
 from ledger.ingest.checks.notes import Note
 from ledger.ingest.checks.printed import printed_values
 from ledger.scoring.facts import reading_text
@@ -26,7 +27,11 @@ _MOST_DEVICES = 4096
 
 
 def note_reported(body: JsonObject) -> Iterator[Note]:
-    """Printed figures that are not those of the records, with what they are, if that can be told."""
+    """Printed figures that are not those of the records, with what they are, if that can be told.
+
+    Raises:
+        RefusedError: ``E_REPORTED_MISMATCH`` for one that counts something else than its name says.
+    """
     gpus, runs = body["environment"].get("gpus"), {}
     for printed in printed_values(body, _is_looked_at):
         number = printed.number()
@@ -67,6 +72,8 @@ def _explain(number: Fraction, expectation: Expectation, printed: Printed, gpus:
         return None
     hint = _hint(number, expectation, found, printed, gpus)
     text = f"{printed.name} {printed.value} is not {reading_text(value)}, which the records give{hint}"
+    if code == REFUSED or (hint and not found):
+        raise RefusedError(REFUSED, text, where=printed.where)
     return Note(code, text, printed.where, printed.at)
 
 
