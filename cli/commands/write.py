@@ -32,6 +32,9 @@ _EXAMPLE = (
     "--code candidate=SHA256 --weights model.gguf --harness llama-bench --key scorer"
 )
 
+_MARK = b'"payloadType"'
+"""What stands in every envelope."""
+
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
@@ -149,6 +152,8 @@ def _drafts(ledger: Ledger, files: list[Path], options: ToolOptions, keys: list[
 def _envelopes(files: list[Path]) -> list[SignedStatement]:
     """The files as envelopes, when they are envelopes; empty when they are rounds."""
     raws = [read_envelope(path) for path in files]
+    if not all(_MARK in raw for raw in raws):  # what is no JSON at all may be a tool's file
+        return []
     values = [parse_json(raw, what=str(path), fractions=True) for raw, path in zip(raws, files, strict=True)]
     if not all(isinstance(value, dict) and "payloadType" in value for value in values):
         return []

@@ -467,3 +467,14 @@ def test_a_statement_made_on_another_ledger_is_refused(desk: Desk, tmp_path: Pat
     other.run("grant", desk.pub("scorer"), "--role", "scorer", "--node", SLOT["node"], *by_root)
     attest(other, write_round(other.root), "-o", "moved.json")
     assert desk.run("seal", other.root / "moved.json", status=REFUSED).code() == "E_BASIS"
+
+
+def test_lines_of_a_tool_are_attested_as_they_are_appended(desk: Desk) -> None:
+    words = [
+        word for word in tool_words(("main", RUNS / "noise_1a_main.jsonl")) if word not in {"--from", "llama-bench"}
+    ]
+    at = words.index("--arm")
+    words[at : at + 2] = [RUNS / "noise_1a_main.jsonl"]
+    desk.run("attest", *words, "--key", desk.key("scorer"))
+    desk.run("seal", "inbox")
+    assert desk.size == 4

@@ -147,13 +147,13 @@ def test_a_file_that_grows_while_it_is_read_is_refused(
                 file.write(b"\n")
         return data
 
-    monkeypatch.setattr("os.read", write_meanwhile)
-    for words in both_commands(desk, path):
-        done = desk.run(*words, status=UNAVAILABLE)
-        assert done.code() == "E_BEING_WRITTEN"
-        assert str(path) in done.err
-        assert "wait until the tool has ended" in done.err
-    monkeypatch.undo()
+    with monkeypatch.context() as patch:  # `undo` would also forget where this test keeps its state
+        patch.setattr("os.read", write_meanwhile)
+        for words in both_commands(desk, path):
+            done = desk.run(*words, status=UNAVAILABLE)
+            assert done.code() == "E_BEING_WRITTEN"
+            assert str(path) in done.err
+            assert "wait until the tool has ended" in done.err
     assert desk.size == 3
     desk.run("append", path, *given(), "--key", desk.key("scorer"))
 

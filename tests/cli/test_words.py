@@ -311,11 +311,11 @@ def interrupt(*_: object, **__: object) -> None:
 
 
 def test_ctrl_c_before_the_commit_seals_nothing(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ledger.store.directory.DirectoryStore.swap_checkpoint", interrupt)
-    done = desk.run("append", write_round(desk.root), "--key", desk.key("scorer"), status=INTERRUPTED)
+    with monkeypatch.context() as patch:  # `undo` would also forget where this test keeps its state
+        patch.setattr("ledger.store.directory.DirectoryStore.swap_checkpoint", interrupt)
+        done = desk.run("append", write_round(desk.root), "--key", desk.key("scorer"), status=INTERRUPTED)
     assert done.out == ""
     assert "interrupted" in done.err
-    monkeypatch.undo()
     assert desk.size == 3
     desk.run("verify")
     desk.run("append", write_round(desk.root), "--key", desk.key("scorer"))
