@@ -142,7 +142,7 @@ def one_run_of_two_arms(body: JsonObject) -> None:
 
 
 ROUNDS: dict[str, tuple[bytes, str]] = {
-    "an empty file": (b"", "E_JSON"),
+    "an empty file": (b"", "E_EMPTY_RESULTS"),
     "no JSON": (b"tokens per second: 42\n", "E_JSON"),
     "cut off": (TEXT[:-20], "E_JSON"),
     "something behind it": (TEXT + b"{}", "E_JSON"),

@@ -183,6 +183,7 @@ class TestBlockAb:
         found = BlockTimes.of(read_block_ab(encode(turned), "x")).values("base", "pooled")
         assert found == [90.125, 90.375, 90.625]
 
+    @pytest.mark.soak  # a time is measured
     def test_a_result_of_many_pairs_or_states_is_read_at_once(self) -> None:
         names = [f"s{at}" for at in range(4000)]
         runs = [block_run(0, state, "prose", block_ms=90 + at / 4, tok_s=None) for at, state in enumerate(names)]

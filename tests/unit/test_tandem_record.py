@@ -42,6 +42,7 @@ def measured(**changes: Any) -> list[Any]:  # noqa: ANN401 - as above
 # Rows.
 
 
+@pytest.mark.soak  # a time is measured
 def test_a_record_of_thousands_of_requests_is_read_at_once() -> None:
     found = record(*(request(at, e2e_ms=5000 + at * 1.037, prompt_tokens=200 + at % 7) for at in range(4000)))
     start = time.process_time()

@@ -59,6 +59,7 @@ def test_a_request_that_stands_there_twice_is_no_second_sample() -> None:
     assert len(read(request(), request()).records["ttft_ns"]) == 2  # two times alone may be alike
 
 
+@pytest.mark.soak  # a time is measured
 def test_thousands_of_requests_are_read_at_once() -> None:
     requests = [request(ttft=0.1 + at / 10**6, start_time=1 + at / 100) for at in range(12_000)]
     raw = as_json(detailed(*requests, duration=200.0))
