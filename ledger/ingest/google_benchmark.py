@@ -128,10 +128,10 @@ def _object(value: object, where: str) -> JsonObject:
 
 
 def _is_aggregate(row: JsonObject, names: Counter[str], where: str) -> bool:
-    kind = row.get("run_type")
-    if kind not in (None, "iteration", "aggregate"):
-        raise wrong_kind("iteration or aggregate", kind, f"{where}/run_type")
-    if kind is not None:
+    if "run_type" in row:
+        kind = row["run_type"]
+        if kind not in ("iteration", "aggregate"):
+            raise wrong_kind("iteration or aggregate", kind, f"{where}/run_type")
         return bool(kind == "aggregate")
     if "real_time" not in row:
         return "big_o" in row or "rms" in row

@@ -247,6 +247,7 @@ def test_a_counter_may_be_no_number_and_a_time_may_not() -> None:
         ("benchmarks/1/run_name", 7, "E_FIELD"),
         ("benchmarks/1/run_type", "setup", "E_FIELD"),
         ("benchmarks/1/run_type", [], "E_FIELD"),
+        ("benchmarks/1/run_type", None, "E_FIELD"),
         ("benchmarks/1/real_time", ..., "E_FIELD"),
         ("benchmarks/1/cpu_time", ..., "E_FIELD"),
         ("benchmarks/1/cpu_time", "2", "E_SAMPLE"),
