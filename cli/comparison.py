@@ -120,21 +120,27 @@ def _signed(value: Fraction | None) -> str:
 def answer_json(answer: Answer, base: Side, other: Side) -> JsonObject:
     """The one object of ``compare``."""
     return {
-        "rule": answer.rule,
-        "mode": answer.mode or None,
-        "outcome": answer.outcome,
-        "code": answer.code or None,
-        "reason": answer.reason,
-        "next_step": answer.next_step,
+        **empty_answer(answer.rule, answer.mode, answer.outcome, answer.code, answer.reason, answer.next_step),
         "foreign_status": answer.foreign_status,
         "sides": [_side_json(side) for side in (base, other)],
         "changed": changed_choices(base, other),
         "statistics": [statistic_json(item) for item in answer.statistics],
         "pairs": [_pair_json(item) for item in answer.pairs],
-        "tokens": [],
-        "rates": [],
-        "findings": [],
         "flags": list(answer.flags),
+    }
+
+
+def empty_answer(rule: str, mode: str, outcome: str, code: str, reason: str, next_step: str) -> JsonObject:
+    """The one object of ``compare``, with nothing in its lists yet."""
+    return {
+        "rule": rule,
+        "mode": mode or None,
+        "outcome": outcome,
+        "code": code or None,
+        "reason": reason,
+        "next_step": next_step,
+        "foreign_status": None,
+        **{name: [] for name in ("sides", "changed", "statistics", "pairs", "tokens", "rates", "findings", "flags")},
     }
 
 

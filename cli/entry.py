@@ -10,7 +10,7 @@ _INTERRUPTED = 130
 def main() -> None:
     """Run the program."""
     try:
-        from cli.main import main as run  # noqa: PLC0415 - see above
+        from cli.main import main as run  # noqa: PLC0415 - Ctrl-C while it is imported must be caught too
 
         run()
     except KeyboardInterrupt:

@@ -77,12 +77,17 @@ def is_round_json(path: Path) -> bool:
     """Whether a file is a round as `append` takes it, sound or not."""
     try:
         raw = read_input(path)
-        if not all(f'"{name}"'.encode() in raw for name in _MEMBERS):  # nearly every file, and parsing takes long
+        if not may_be_round(raw):  # nearly every file, and parsing takes long
             return False
         body = parse_json(raw, what=str(path))
     except (MalformedError, RefusedError):
         return False
     return isinstance(body, dict) and body.keys() >= _MEMBERS
+
+
+def may_be_round(raw: bytes) -> bool:
+    """Whether the members of a round are somewhere in a file."""
+    return all(f'"{name}"'.encode() in raw for name in _MEMBERS)
 
 
 def _read_all(files: Sequence[Path], options: ToolOptions) -> ToolRuns:
@@ -110,7 +115,7 @@ def build_checked(read: ToolRuns, options: ToolOptions, config: Config) -> Built
         RefusedError, MalformedError, StorageError: as `read_rounds`.
     """
     built = build_round(read.runs, round_options(read, options, config))
-    return BuiltRound(body=built.body, faults=[*built.faults, *_check_round(built.body, "round", built.said)])
+    return BuiltRound(body=built.body, faults=[*built.faults, *_check_round(built.body, "round", said=built.said)])
 
 
 def read_round(path: Path) -> BuiltRound:
@@ -120,12 +125,20 @@ def read_round(path: Path) -> BuiltRound:
         RefusedError, MalformedError, StorageError: as `read_rounds`.
     """
     body = parse_json(read_input(path), what=str(path))
-    faults = _check_round(body, str(path))
-    return BuiltRound(body=dict(body), faults=[Fault(*fault[:2], fault.where or str(path)) for fault in faults])
+    faults = _check_round(body, str(path), each_code_once=True)
+    return BuiltRound(body=dict(body), faults=[fault._replace(where=fault.where or str(path)) for fault in faults])
 
 
-def _check_round(body: JsonObject, what: str, said: Collection[Said] = frozenset()) -> list[Fault]:
+def _check_round(
+    body: JsonObject, what: str, *, said: Collection[Said] = frozenset(), each_code_once: bool = False
+) -> list[Fault]:
     """Check a round before it is signed, and write into it what is found.
+
+    Args:
+        body: the round.
+        what: its name, for errors.
+        said: what its adapters noted.
+        each_code_once: a code that its author wrote into it is not written a second time.
 
     Returns:
         What does not add up and is not in `said`.
@@ -140,8 +153,8 @@ def _check_round(body: JsonObject, what: str, said: Collection[Said] = frozenset
         found = [read_note(note) for note in examine_round(body, said)]
     except (MalformedError, RefusedError) as err:
         raise type(err)(err.code, err.message, where=f"{what} {err.where}".strip()) from err
-    known = [fault["code"] for fault in body.get("faults", ())]
-    added = [fault.to_json() for fault in found if what == "round" or fault.code not in known]
+    named = {fault["code"] for fault in body.get("faults", ())} if each_code_once else set()
+    added = [fault.to_json() for fault in found if fault.code not in named]
     if added:
         body["faults"] = [*body.get("faults", ()), *added]
     return found

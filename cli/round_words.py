@@ -20,13 +20,8 @@ def print_round(body: JsonObject, facts: Sequence[JsonObject]) -> None:
     for name, values in _differing_settings(body["arms"]):
         typer.echo(f"differs    {name}: {', '.join(values)}")
     for fault in body.get("faults", ()):
-        where = f"  ({fault['where']})" if "where" in fault else ""
-        kept_out = (
-            "  quarantines it: out of frontier and pins until a review accepts it"
-            if fault["code"] in QUARANTINE
-            else ""
-        )
-        typer.echo(f"fault      {fault['code']}: {fault['message']}{where}{kept_out}")
+        kept_out = "  quarantines it: out of frontier and pins until a review accepts it"
+        typer.echo(_fault_line(fault) + (kept_out if fault["code"] in QUARANTINE else ""))
     for point in body.get("parity", []):
         kl, top1 = (point.get(name, "not measured") for name in ("kl", "top1"))
         typer.echo(f"parity     {point['arm']}  depth {point['depth']}  KL {kl}  top-1 {top1}  of {point['trials']}")
@@ -69,5 +64,9 @@ def print_imported(body: JsonObject) -> None:
         if name in body:
             typer.echo(f"{name:<10} {body[name]['value']}  from {body[name]['origin']}")
     for fault in body["faults"]:
-        where = f"  ({fault['where']})" if fault.get("where") else ""
-        typer.echo(f"fault      {fault['code']}: {fault['message']}{where}")
+        typer.echo(_fault_line(fault))
+
+
+def _fault_line(fault: JsonObject) -> str:
+    where = f"  ({fault['where']})" if fault.get("where") else ""
+    return f"fault      {fault['code']}: {fault['message']}{where}"

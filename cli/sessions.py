@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cli import output
-from cli.comparison import STAT_HEAD, last_line, stat_cells, statistic_json
+from cli.comparison import STAT_HEAD, empty_answer, last_line, stat_cells, statistic_json
 from cli.context import read_input
 from cli.sides import split_role
 from ledger.canonical import JsonObject
@@ -112,7 +112,7 @@ def _show_blocks(answer: BlockAnswer, mode: str) -> Shown:
         f"tokens differ on {item.workload}: {item.state}, pair {item.pair}, from place {item.at} on"
         for item in answer.differences
     ]
-    document = _document(blocks.RULE, mode, outcome, "", answer.reason, _STEPS[outcome]) | {
+    document = empty_answer(blocks.RULE, mode, outcome, "", answer.reason, _STEPS[outcome]) | {
         "foreign_status": answer.status,
         "statistics": [
             statistic_json(verdict, state=each.state, workload=workload)
@@ -142,7 +142,7 @@ def _show_forced(answer: ForcedAnswer, mode: str) -> Shown:
     ]
     tables = [output.table(rows, right=frozenset({2, 3, 4})), output.table(verdicts, right=frozenset(range(2, 6)))]
     step = _STEPS[answer.outcome]
-    document = _document(forced.RULE, mode, answer.outcome, answer.code, answer.reason, step) | {
+    document = empty_answer(forced.RULE, mode, answer.outcome, answer.code, answer.reason, step) | {
         "statistics": [
             statistic_json(item, state=config, workload=name)
             for config, found in answer.verdicts.items()
@@ -166,24 +166,10 @@ def _show_forced(answer: ForcedAnswer, mode: str) -> Shown:
 
 def _show_checks(rule: str, answer: CheckAnswer) -> Shown:
     step = _CHECK_STEPS[answer.outcome]
-    document = _document(rule, "", answer.outcome, answer.code, answer.reason, step) | {
+    document = empty_answer(rule, "", answer.outcome, answer.code, answer.reason, step) | {
         "findings": [{"file": file, "check": name, "message": said} for file, name, said in answer.findings]
     }
     return _shown(document, [f"{file}: {name}: {said}" for file, name, said in answer.findings])
-
-
-def _document(rule: str, mode: str, outcome: str, code: str, reason: str, step: str) -> JsonObject:
-    """The one object of ``compare``, with nothing in its lists yet."""
-    return {
-        "rule": rule,
-        "mode": mode or None,
-        "outcome": outcome,
-        "code": code or None,
-        "reason": reason,
-        "next_step": step,
-        "foreign_status": None,
-        **{name: [] for name in ("sides", "changed", "statistics", "pairs", "tokens", "rates", "findings", "flags")},
-    }
 
 
 def _shown(document: JsonObject, lines: Sequence[str]) -> Shown:

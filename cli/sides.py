@@ -8,6 +8,7 @@ from pathlib import Path
 
 from cli.context import find_ledger, read_input
 from cli.history import open_log
+from cli.inputs import may_be_round
 from cli.tool_files import read_tool_file
 from ledger.canonical import JsonObject, parse_json
 from ledger.errors import MalformedError, RefusedError
@@ -21,7 +22,6 @@ from ledger.scoring.compare.comparable import is_same_place
 from ledger.scoring.compare.side import Side
 from ledger.scoring.replay import replay
 
-_MARKS = (b'"arms"', b'"reps"', b'"slot"')
 _RECEIPT = b'{"receipt"'
 _ROUND = "round"
 
@@ -121,7 +121,7 @@ def split_role(word: str) -> tuple[Path, str]:
 
 def _is_ours(raw: bytes) -> bool:
     """Whether a file is a receipt, or a round as a bot writes it."""
-    return raw.startswith(_RECEIPT) or (raw.lstrip()[:1] == b"{" and all(mark in raw for mark in _MARKS))
+    return raw.startswith(_RECEIPT) or (raw.lstrip()[:1] == b"{" and may_be_round(raw))
 
 
 def _read_body(raw: bytes, path: Path) -> JsonObject:

@@ -20,7 +20,7 @@ from ledger.canonical import parse_json
 from ledger.errors import MalformedError
 from ledger.ingest.adapter import Row
 from ledger.ingest.fields import Fields, error_text, read_duration
-from ledger.ingest.printed import differs, is_cold
+from ledger.ingest.printed import differs, is_first_token_cold
 from ledger.ingest.repeats import refuse_same_times
 from ledger.ingest.statistics import between_ranks
 from ledger.metrics import NS_PER_MS, NS_PER_S
@@ -261,7 +261,7 @@ def _notes(requests: Sequence[_Request], known: int) -> list[str]:
         f"F_CONTEXT_PARTIAL: {known} of {len(requests)} requests have the length of their prompt": (
             known < len(requests)
         ),
-        "F_COLD_FIRST: the highest time to a first token is more than ten times the median": is_cold(
+        "F_COLD_FIRST: the highest time to a first token is more than ten times the median": is_first_token_cold(
             Fraction(firsts[-1]), between_ranks(firsts, 50)
         ),
     }

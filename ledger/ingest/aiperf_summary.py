@@ -17,7 +17,7 @@ from ledger.errors import MalformedError
 from ledger.ingest.adapter import Row
 from ledger.ingest.aiperf_config import read_settings, read_start, read_weights, read_workload
 from ledger.ingest.fields import UNITS, Fields, as_printed
-from ledger.ingest.printed import find_mismatches, is_cold, mean_rate_notes
+from ledger.ingest.printed import find_mismatches, is_first_token_cold, mean_rate_notes
 from ledger.ingest.values import as_object, printed_number, read_json
 from ledger.metrics import NS_PER_MS, NS_PER_S
 
@@ -147,7 +147,7 @@ def _notes(document: Fields, blocks: Fields, answered: int, failed: int, *, loca
         f"F_REQUESTS_FAILED: {failed} of {failed + answered} requests failed": failed > 0,
         "F_CANCELLED: the run was cancelled before its end": document.values.get("was_cancelled") is True,
         "F_TZ_MISSING: start_time is a local time without a zone": local,
-        "F_COLD_FIRST: the highest time to a first token is more than ten times the median": is_cold(
+        "F_COLD_FIRST: the highest time to a first token is more than ten times the median": is_first_token_cold(
             *(_time_ms(blocks, "time_to_first_token", statistic) for statistic in ("max", "p50"))
         ),
         f"F_OUTPUT_LENGTH: answers are on average {missed} % off the length that was asked for": _is_missed(blocks),

@@ -18,7 +18,7 @@ from ledger.ingest.checks.notes import Said
 from ledger.ingest.checks.requests import fail_empty_answers
 from ledger.ingest.companions import attachment_name
 from ledger.ingest.faults import Fault, read_note
-from ledger.ingest.options import RoundOptions, read_slot, require_given, settle_starts
+from ledger.ingest.options import RoundOptions, find_other_workload, read_slot, require_given, settle_starts
 from ledger.ingest.parity import add_parity
 from ledger.ingest.row_notes import join_notes
 from ledger.round import without_load
@@ -179,16 +179,14 @@ def _check_companions_once(runs: Sequence[Run]) -> None:
 
 def _check_workloads(rows: Sequence[Row]) -> None:
     """What meets in one fact must have measured the same: 16 tokens are not generated at the rate of 4096."""
-    first: dict[tuple[str, int | None], JsonObject | None] = {}
-    for row in rows:
-        for metric in row.metrics if not row.warmup else ():
-            workload = first.setdefault((metric, row.context), row.workload)
-            if workload != row.workload:
-                raise RefusedError(
-                    "E_MIXED",
-                    f"{metric} at context {row.context} was measured with other workloads: {workload} and "
-                    f"{row.workload}; one round has one",
-                )
+    found = find_other_workload(rows)
+    if found:
+        metric, one, other = found
+        raise RefusedError(
+            "E_MIXED",
+            f"{metric} at context {one.context} was measured with other workloads: {one.workload} and "
+            f"{other.workload}; one round has one",
+        )
 
 
 def _harness(rows: Sequence[Row]) -> JsonObject:

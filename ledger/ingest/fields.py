@@ -23,8 +23,10 @@ if TYPE_CHECKING:
 UNITS = {"ns": 1, "us": 1000, "ms": NS_PER_MS, "s": NS_PER_S, "sec": NS_PER_S, "seconds": NS_PER_S}
 """Nanoseconds in a unit of time, by its names."""
 
+LONGEST_TEXT = 4096
+"""Characters of a text that a receipt has room for."""
+
 _SHOWN = 100
-_LONGEST = 4096
 _MOST = 150
 
 
@@ -67,8 +69,8 @@ class Fields:
     def text(self, name: str) -> str:
         """A text that a receipt can hold: not empty, not too long, without control characters."""
         value = as_text(self.values.get(name), self.at(name))
-        if not 0 < len(value) <= _LONGEST:
-            raise self.refusal(name, f"text of 1 to {_LONGEST} characters")
+        if not 0 < len(value) <= LONGEST_TEXT:
+            raise self.refusal(name, f"text of 1 to {LONGEST_TEXT} characters")
         return self.recordable({name: value})[name]
 
     def number(self, name: str) -> Fraction:
@@ -128,7 +130,7 @@ class Fields:
             check_domain(texts)
         except MalformedError as err:
             raise MalformedError(err.code, err.message, where=self.where + err.where) from err
-        return {name: text if len(text) <= _LONGEST else _digest(text) for name, text in texts.items()}
+        return {name: text if len(text) <= LONGEST_TEXT else _digest(text) for name, text in texts.items()}
 
 
 def read_duration(value: object, unit: str, where: str) -> int:
@@ -149,7 +151,7 @@ def read_duration(value: object, unit: str, where: str) -> int:
 
 def error_text(text: str) -> str:
     """Why a request failed, cut where it is long; colours of a terminal and other controls are made visible."""
-    text = text[:_LONGEST]
+    text = text[:LONGEST_TEXT]
     try:
         check_domain(text)
     except MalformedError:

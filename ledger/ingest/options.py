@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ledger.canonical import JsonObject
+    from ledger.ingest.adapter import Row
     from ledger.ingest.parity import ParityFile
     from ledger.ingest.run import Run
 
@@ -121,16 +122,20 @@ def find_mixed(runs: Sequence[Run]) -> list[str]:
     mixed = []
     for role in dict.fromkeys(run.role for run in runs):
         rows = [row for run in runs if run.role == role for row in run.rows]
-        seen: dict[tuple[str, int | None], JsonObject | None] = {}
-        workloads = all(
-            seen.setdefault((metric, row.context), row.workload) == row.workload
-            for row in rows
-            if not row.warmup
-            for metric in row.metrics
-        )
-        if not workloads or any(row.settings != rows[0].settings for row in rows):
+        if find_other_workload(rows) or any(row.settings != rows[0].settings for row in rows):
             mixed.append(role)
     return mixed
+
+
+def find_other_workload(rows: Sequence[Row]) -> tuple[str, Row, Row] | None:
+    """The first metric that two rows have at one context with different workloads, and the rows; warm-up aside."""
+    first: dict[tuple[str, int | None], Row] = {}
+    for row in rows:
+        for metric in row.metrics if not row.warmup else ():
+            other = first.setdefault((metric, row.context), row)
+            if other.workload != row.workload:
+                return metric, other, row
+    return None
 
 
 def require_given(runs: Sequence[Run], options: RoundOptions) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ledger.canonical import NumberText
 from ledger.errors import MalformedError
+from ledger.ingest.fields import LONGEST_TEXT
 from ledger.ingest.values import as_text
 from ledger.strict import parse_digest, parse_time
 
@@ -17,11 +18,10 @@ if TYPE_CHECKING:
     from ledger.canonical import JsonObject
 
 _NAME = re.compile(r"[!-~][ -~]{0,199}", re.ASCII)
-_LONGEST = 4096
 
 
 def flatten(
-    value: JsonObject, where: str, *, prefix: str = "", skip: Collection[str] = (), longest: int = _LONGEST
+    value: JsonObject, where: str, *, prefix: str = "", skip: Collection[str] = (), longest: int = LONGEST_TEXT
 ) -> dict[str, str]:
     """Every plain value below an object, by the path to it; nulls are left out, a list is its JSON.
 

@@ -12,8 +12,9 @@ if TYPE_CHECKING:
 
     from ledger.ingest.fields import Fields
 
-# Tools calculate in doubles: sixteen digits, of which a few are lost.
-_NOISE = Fraction(1, 10**9)
+DOUBLE_NOISE = Fraction(1, 10**9)
+"""Tools calculate in doubles: sixteen digits, of which sums over many samples lose some."""
+
 _APART = Fraction(2, 100)
 _COLD = 10
 _SHOWN = 40
@@ -56,7 +57,7 @@ def differs(printed: object, exact: Fraction, slack: Fraction = Fraction(0), *, 
         return True
     if rounded:
         slack += Fraction(10) ** min(0, exponent_of(as_decimal(printed, ""))) / 2
-    return abs(number - exact) > slack + abs(exact) * _NOISE
+    return abs(number - exact) > slack + abs(exact) * DOUBLE_NOISE
 
 
 def mean_rate_notes(name: str, printed: object, rate_of_mean: Fraction) -> list[str]:
@@ -86,6 +87,6 @@ def apart(one: Fraction, other: Fraction) -> bool:
     return abs(one - other) > other * _APART
 
 
-def is_cold(highest: Fraction | None, median: Fraction | None) -> bool:
+def is_first_token_cold(highest: Fraction | None, median: Fraction | None) -> bool:
     """Whether the highest time to a first token is more than ten times the median; 0 was not measured."""
     return highest is not None and median is not None and highest > _COLD * median > 0

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING
 
 from ledger.canonical import MAX_INT, NumberText, escape_pointer
 from ledger.errors import MalformedError
+from ledger.ingest.fields import LONGEST_TEXT, plain_text
+from ledger.ingest.printed import DOUBLE_NOISE
 from ledger.ingest.printed import differs as printed_differs
 from ledger.ingest.statistics import between_ranks
 from ledger.ingest.values import as_decimal, as_text, printed_number
@@ -30,14 +32,11 @@ ONE_SAMPLE = "F_N1: one sample, which has no deviation"
 LOCAL_TIME = "F_TZ_MISSING: the start is a local time without a zone"
 
 _SHOWN = 200
-_LONGEST_SETTING = 4096
 _EARLIEST, _LATEST = 1970, 9998  # a zone must not lead out of the years that can be written
 _TIME = re.compile(
     r"(?P<day>\d{4}-\d\d-\d\d)[T ](?P<clock>(?:[01]\d|2[0-3]):\d\d:\d\d)(?:\.\d{1,9})?(?P<zone>Z|[+-]\d\d:?\d\d)?",
     re.ASCII,
 )
-# Doubles have sixteen digits, of which sums over many samples lose some.
-_PRINTED_TOLERANCE = Fraction(1, 10**9)
 # A variance from the sum of squares is off by the noise of the squares, however small it is itself.
 _SQUARE_NOISE = Fraction(1, 10**13)
 
@@ -167,7 +166,7 @@ def deviation_differs(printed: object, summary: Summary, unit: int = 1) -> bool:
     number = printed_number(printed)
     if number is None or number < 0:
         return True
-    slack = summary.variance * 2 * _PRINTED_TOLERANCE + summary.exact["mean"] ** 2 * _SQUARE_NOISE
+    slack = summary.variance * 2 * DOUBLE_NOISE + summary.exact["mean"] ** 2 * _SQUARE_NOISE
     return abs((number * unit) ** 2 - summary.variance) > slack
 
 
@@ -195,9 +194,9 @@ def setting_text(value: object, where: str) -> str:
     """
     if isinstance(value, dict | list):
         raise MalformedError("E_FIELD", "expected a plain value, found a nested one", where=where)
-    text = "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
-    if len(text) > _LONGEST_SETTING:
-        raise MalformedError("E_FIELD", f"expected at most {_LONGEST_SETTING} characters", where=where)
+    text = plain_text(value)
+    if len(text) > LONGEST_TEXT:
+        raise MalformedError("E_FIELD", f"expected at most {LONGEST_TEXT} characters", where=where)
     return text
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from ledger.canonical import MAX_INT
 from ledger.ingest.adapter import Row
 from ledger.ingest.fields import Fields, as_printed, plain_text
-from ledger.ingest.printed import find_mismatches, is_cold, mean_rate_notes
+from ledger.ingest.printed import find_mismatches, is_first_token_cold, mean_rate_notes
 from ledger.ingest.values import as_object, printed_number, read_json
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ def _notes(report: Fields) -> list[str]:
     highest, possible = printed_number(rates.values.get("maximum")), _fastest(report)
     if highest is not None and possible is not None and highest > _IMPOSSIBLE * possible:
         notes.append(f"F_RATE_IMPOSSIBLE: up to {round(highest)} tok/s; a whole request had {round(possible)} at most")
-    if is_cold(printed_number(firsts.values.get("maximum")), printed_number(firsts.values.get("p50"))):
+    if is_first_token_cold(printed_number(firsts.values.get("maximum")), printed_number(firsts.values.get("p50"))):
         notes.append("F_COLD_FIRST: the highest time to a first token is more than ten times the median")
     step, speed = _mean_step_ms(report), stream.values.get("token_output_speed_tok_s")
     if step is not None and step > 0:

@@ -10,7 +10,7 @@ import pytest
 from ledger.canonical import NonFinite, NumberText
 from ledger.errors import MalformedError
 from ledger.ingest.fields import Fields, as_printed, flatten
-from ledger.ingest.printed import apart, differs, find_mismatches, is_cold
+from ledger.ingest.printed import apart, differs, find_mismatches, is_first_token_cold
 from ledger.ingest.statistics import between_ranks, in_order, mean, nearest_even_rank, nearest_rank
 from ledger.ingest.values import as_decimal, as_text, printed_number, read_json, read_json_lenient
 
@@ -119,10 +119,10 @@ def test_two_percent_and_ten_times() -> None:
     assert [apart(Fraction(value), Fraction(100)) for value in (98, 102, 97, 103)] == [False, False, True, True]
     assert apart(Fraction(1), Fraction(0))
     assert not apart(Fraction(0), Fraction(0))
-    assert [is_cold(Fraction(value), Fraction(1)) for value in (10, 11)] == [False, True]
-    assert not is_cold(None, Fraction(1))
-    assert not is_cold(Fraction(1), None)
-    assert not is_cold(Fraction(1), Fraction(0))
+    assert [is_first_token_cold(Fraction(value), Fraction(1)) for value in (10, 11)] == [False, True]
+    assert not is_first_token_cold(None, Fraction(1))
+    assert not is_first_token_cold(Fraction(1), None)
+    assert not is_first_token_cold(Fraction(1), Fraction(0))
 
 
 def test_what_is_printed_in_full_is_no_rounding_off() -> None:

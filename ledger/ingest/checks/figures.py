@@ -65,7 +65,7 @@ class Expectation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
+class Totals:
     """A repetition in totals.
 
     Attributes:
@@ -87,11 +87,11 @@ class Run:
     total: int
 
 
-def read_run(rep: JsonObject, gpus: int | None) -> Run:
+def read_totals(rep: JsonObject, gpus: int | None) -> Totals:
     """Totals of a repetition. Its duration is that of its records where these are whole runs."""
     walls = [wall for _, wall in rows(rep, "wall_ns")] if "output_tok_s" in rep["metrics"] else []
     counted = succeeded(rep)
-    return Run(
+    return Totals(
         rep=rep,
         gpus=gpus or None,
         seconds=Fraction(sum(walls) or rep["wall_ns"], NS_PER_S),
@@ -102,7 +102,7 @@ def read_run(rep: JsonObject, gpus: int | None) -> Run:
     )
 
 
-def expect(name: str, run: Run) -> Expectation | None:
+def expect(name: str, run: Totals) -> Expectation | None:
     """What a figure of a common name should be; none when the name is not known or the records cannot tell."""
     found = _SERIES.fullmatch(name)
     if found:
@@ -117,7 +117,7 @@ def is_expected(name: str) -> bool:
     return name in _TOTALS or _SERIES.fullmatch(name) is not None
 
 
-def output_rate(run: Run) -> Fraction | None:
+def output_rate(run: Totals) -> Fraction | None:
     """Tokens of answers in a second of the run."""
     return run.completion / run.seconds if run.completion else None
 
@@ -125,7 +125,7 @@ def output_rate(run: Run) -> Fraction | None:
 # Totals over the duration.
 
 
-def _output(run: Run) -> Expectation | None:
+def _output(run: Totals) -> Expectation | None:
     rate = output_rate(run)
     if rate is None:
         return None
@@ -133,26 +133,26 @@ def _output(run: Run) -> Expectation | None:
     return Expectation(value=rate, others=[both])
 
 
-def _total(run: Run) -> Expectation | None:
+def _total(run: Totals) -> Expectation | None:
     if not run.completion or not run.prompt:
         return None
     alone = Reading(value=run.completion / run.seconds, hint="matches out/duration")
     return Expectation(value=(run.prompt + run.completion) / run.seconds, others=[alone])
 
 
-def _per_device(run: Run) -> Expectation | None:
+def _per_device(run: Totals) -> Expectation | None:
     rate = output_rate(run)
     return None if rate is None or run.gpus is None else Expectation(value=rate / run.gpus, per_device=rate)
 
 
-def _requests(run: Run) -> Expectation | None:
+def _requests(run: Totals) -> Expectation | None:
     if "output_tok_s" in run.rep["metrics"]:
         return None  # its records are whole runs
     every = Reading(value=run.total / run.seconds, hint="matches all requests, failed ones too")
     return Expectation(value=run.counted / run.seconds, others=[every])
 
 
-def _per_user(run: Run) -> Expectation | None:
+def _per_user(run: Totals) -> Expectation | None:
     """Two honest formulas: the mean of the requests' rates, and the rate of their mean gap."""
     cells = rows(run.rep, "completion_tokens", "ttft_ns", "e2e_ns")
     spans = [(tokens - 1, end - first) for _, tokens, first, end in cells if tokens > 1 and end > first]
@@ -171,7 +171,7 @@ def _per_user(run: Run) -> Expectation | None:
     )
 
 
-_TOTALS: Mapping[str, Callable[[Run], Expectation | None]] = {
+_TOTALS: Mapping[str, Callable[[Totals], Expectation | None]] = {
     "output_tok_s": _output,
     "output_throughput": _output,
     "output_tokens_per_s": _output,
@@ -193,7 +193,7 @@ _TOTALS: Mapping[str, Callable[[Run], Expectation | None]] = {
 # Statistics of one time of the requests.
 
 
-def _expect_series(statistic: str, time: str, run: Run) -> Expectation | None:
+def _expect_series(statistic: str, time: str, run: Totals) -> Expectation | None:
     counted, every = (_times(time, run.rep, failed=failed) for failed in (False, True))
     if not counted:
         return None

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from ledger.canonical import NumberText
+from ledger.canonical import NumberText, escape_pointer
 from ledger.ingest.values import printed_number
 
 if TYPE_CHECKING:
@@ -74,5 +74,5 @@ def printed_values(body: JsonObject, is_wanted: Callable[[str], bool]) -> Iterat
             for name, value in item["values"].items():
                 if not is_wanted(name):  # most are not: tools print ten figures for each that is looked at
                     continue
-                where = f"/reported/{entry}/values/{name.replace('~', '~0').replace('/', '~1')}"
+                where = f"/reported/{entry}/values/{escape_pointer(name)}"
                 yield Printed(name=name, value=value, at=own[0], rep=body["reps"][own[0]], where=where)

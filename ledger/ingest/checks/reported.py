@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from ledger.errors import RefusedError
-from ledger.ingest.checks.figures import REFUSED, Expectation, expect, is_expected, output_rate, read_run
+from ledger.ingest.checks.figures import REFUSED, Expectation, expect, is_expected, output_rate, read_totals
 from ledger.ingest.checks.notes import Note
 from ledger.ingest.checks.printed import printed_values
 from ledger.scoring.facts import reading_text
@@ -38,7 +38,7 @@ def note_reported(body: JsonObject) -> Iterator[Note]:
         if number is None:
             continue
         if printed.at not in runs:
-            runs[printed.at] = read_run(printed.rep, gpus)
+            runs[printed.at] = read_totals(printed.rep, gpus)
         run = runs[printed.at]
         mean = output_rate(run) if printed.name in _PEAKS else None
         if mean is not None and number < mean and not _agrees(number, mean, printed):

@@ -18,7 +18,7 @@ from ledger.canonical import NonFinite
 from ledger.errors import MalformedError
 from ledger.ingest.adapter import Row
 from ledger.ingest.fields import Fields, as_printed, flatten, limited
-from ledger.ingest.printed import apart, find_mismatches, is_cold
+from ledger.ingest.printed import apart, find_mismatches, is_first_token_cold
 from ledger.ingest.repeats import refuse_repeats
 from ledger.ingest.sglang.details import DETAILS, read_details
 from ledger.ingest.values import printed_number, read_json_lenient
@@ -168,7 +168,7 @@ def _notes(run: Fields, mean: Fraction, nonfinite: tuple[str, ...]) -> list[str]
         notes.append(
             f"F_RETOKENIZED: the server counts {server} tokens, a second tokenizer {client}; ours is the first"
         )
-    if is_cold(*(printed_number(run.values.get(name)) for name in ("p99_ttft_ms", "median_ttft_ms"))):
+    if is_first_token_cold(*(printed_number(run.values.get(name)) for name in ("p99_ttft_ms", "median_ttft_ms"))):
         notes.append("F_COLD_FIRST: the 99th time to a first token is more than ten times the median")
     return notes + find_mismatches(run, _exact(run))
 

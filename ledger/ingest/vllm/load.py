@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from ledger.errors import MalformedError
-from ledger.ingest.printed import is_cold
+from ledger.ingest.printed import is_first_token_cold
 from ledger.ingest.statistics import between_ranks
 from ledger.ingest.values import as_decimal, exponent_of, printed_number
 from ledger.ingest.vllm.fields import count_if_said, count_of, duration_of
@@ -190,8 +190,8 @@ def _is_cold(run: JsonObject, load: Load) -> bool:
     """Whether the first tokens spread as they do when the first requests met a cold server."""
     firsts = sorted(_times_to_first(load.answered))
     if firsts:
-        return is_cold(Fraction(firsts[-1]), between_ranks(firsts, MEDIAN))
-    return is_cold(*(printed_number(run.get(name)) for name in ("p99_ttft_ms", "median_ttft_ms")))
+        return is_first_token_cold(Fraction(firsts[-1]), between_ranks(firsts, MEDIAN))
+    return is_first_token_cold(*(printed_number(run.get(name)) for name in ("p99_ttft_ms", "median_ttft_ms")))
 
 
 def _compare(run: JsonObject, load: Load) -> list[str]:
