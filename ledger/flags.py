@@ -40,6 +40,22 @@ QUARANTINE = frozenset(
 """Codes under which a figure may be right and nobody can tell from the round: a maintainer's review lets it count."""
 
 
+REQUESTS_FAILED = "F_REQUESTS_FAILED"
+
+
 def quarantine_codes(body: JsonObject) -> tuple[str, ...]:
-    """Codes of a round's faults that quarantine it, each once, in order; empty for a round that counts."""
-    return tuple(sorted({fault["code"] for fault in body.get("faults", ())} & QUARANTINE))
+    """Codes that quarantine a round, each once, in order; empty for a round that counts.
+
+    They are those of its faults, and that of failed requests, which its records tell whatever its faults are.
+    """
+    codes = {fault["code"] for fault in body.get("faults", ())} & QUARANTINE
+    if any(False in rep["records"].get("ok", ()) for rep in body["reps"] if not rep["warmup"]):
+        codes.add(REQUESTS_FAILED)
+    return tuple(sorted(codes))
+
+
+def failed_requests(body: JsonObject, arm: str) -> tuple[int, int]:
+    """Requests of an arm that failed, and all of them; warm-up aside."""
+    records = [rep["records"] for rep in body["reps"] if rep["arm"] == arm and not rep["warmup"]]
+    failed = sum(each["ok"].count(False) for each in records if "ok" in each)
+    return failed, sum(len(next(iter(each.values()))) for each in records)

@@ -12,12 +12,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ledger.rule import EVIDENCE
 from ledger.scoring.facts import exact_text, reading_text
 from ledger.scoring.guards import check_guard
 from ledger.scoring.parity import check_parity
+from ledger.scoring.quarantine import Bound, quarantine_bound
 from ledger.scoring.tier import Number, is_fragile, judge_gain, read_bands, reader
 from ledger.scoring.verdict import STOPPED, Gate, Verdict
 
@@ -31,21 +32,6 @@ if TYPE_CHECKING:
 
 LEAST_REPS = 2
 """One repetition is not a measurement, whatever a rule says."""
-
-
-class Bound(NamedTuple):
-    """A gate that does not hold."""
-
-    label: str
-    code: str
-    detail: str
-
-
-def quarantine_bound(rung: Rung, review: str) -> Bound:
-    """What a rung in quarantine gets: a review, or a rejection when that has been."""
-    if review == "rejected":
-        return Bound("REJECT", "E_REVIEW_REJECTED", "maintainers reviewed the round and rejected it")
-    return Bound("REVIEW", "E_QUARANTINED", f"{', '.join(rung.quarantine)}: counts when a review accepts it")
 
 
 def judge(rung: Rung, rule: Rule, context: Context) -> Verdict:

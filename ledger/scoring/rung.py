@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
-from ledger.flags import quarantine_codes
+from ledger.flags import REQUESTS_FAILED, failed_requests, quarantine_codes
 from ledger.metrics import METRICS
 from ledger.rule import AXES
 from ledger.scoring.facts import ArmFact, arm_value, round_facts
@@ -104,6 +104,7 @@ class Rung:
         noise: relative spread over all repetitions of a noise round.
         statistic: how the records of a repetition were summed up; empty for an imported figure.
         quarantine: codes of its faults that keep it out of frontier and pins until a review accepts it.
+        failed: requests of the candidate that failed, and all of them; 0 and 0 where none is known to have failed.
         windows: per repetition, the share of its wall-clock time that its samples account for, as two terms.
     """
 
@@ -124,6 +125,7 @@ class Rung:
     noise: Fraction | None = None
     statistic: str = ""
     quarantine: tuple[str, ...] = ()
+    failed: tuple[int, int] = (0, 0)
     windows: tuple[tuple[int, int], ...] = ()
 
     def all_figures(self) -> list[tuple[Slot, str, Figure]]:
@@ -198,6 +200,7 @@ def read_round(
     found = {(slot.beside(fact.metric.name, fact.context), fact.arm): _computed(fact, statistic) for fact in facts}
     arms = {arm["role"]: arm for arm in body["arms"]}
     settings = [arms[role].get("settings", {}) for role in ("main", "candidate") if role in arms]
+    quarantine = quarantine_codes(body)
     return Rung(
         index=index,
         digest=digest,
@@ -214,7 +217,8 @@ def read_round(
         environment=_environment(body),
         noise=_noise(facts, slot) if body["purpose"] == "noise" else None,
         statistic=statistic,
-        quarantine=quarantine_codes(body),
+        quarantine=quarantine,
+        failed=failed_requests(body, "candidate") if REQUESTS_FAILED in quarantine else (0, 0),
         windows=tuple(_windows(body)),
     )
 

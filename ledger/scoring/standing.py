@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ledger.rule import TIERS
-from ledger.scoring.gates import judge, quarantine_bound
+from ledger.scoring.gates import judge
 from ledger.scoring.history import SCORED
+from ledger.scoring.quarantine import quarantine_bound
 from ledger.scoring.verdict import Gate, Verdict
 
 if TYPE_CHECKING:

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import pytest
+
 from ledger.ingest.aiperf import Aiperf
 from ledger.ingest.build import build_round
 from ledger.ingest.options import RoundOptions
@@ -27,6 +29,7 @@ def test_C04_a_success_without_a_token_is_a_failure_and_no_rate_is_of_it() -> No
     assert notes[1].startswith("F_REQUESTS_FAILED: 1 of 2 requests failed, a share of 0.5 (")
     assert "request_throughput 1.0 is not 0.5" in notes[2]
     assert "median_ttft_ms 50.0 is not 100" in notes[3]
+    assert all("called successes, those without a token too" in note for note in notes[2:])
     assert fact_of(body, "decode_tok_s").median == 100
     assert fact_of(body, "ttft").median == 100
 
@@ -57,12 +60,39 @@ def test_C04_a_tool_that_calls_it_a_success_is_corrected_when_its_file_becomes_a
 
 
 def test_C06_refused_requests_are_in_no_mean_and_their_share_is_said() -> None:
-    notes = examine(body_of(rep(SIX_OF_TEN), printed={"mean_e2e_ms": "602.0"}))
+    body = body_of(rep(SIX_OF_TEN, wall_ns=2 * S))
+    (note,) = examine(body)
+    assert "4 of 10 requests failed, a share of 0.4 (" in note
+    assert codes([note]) == ["F_REQUESTS_FAILED"]
+    assert fact_of(body, "decode_tok_s").median == 100
+    assert len(fact_of(body, "ttft").reps[0].ratios) == 6
+    for name, printed in (("mean_e2e_ms", "1000.0"), ("mean_ttft_ms", "500.0"), ("request_throughput", "3.0")):
+        right = body_of(rep(SIX_OF_TEN, wall_ns=2 * S), printed={name: printed})
+        assert codes(examine(right)) == ["F_REQUESTS_FAILED"]
+
+
+@pytest.mark.parametrize(
+    ("name", "printed", "right"),
+    [("mean_e2e_ms", "602.0", "1000"), ("mean_ttft_ms", "300.0", "500"), ("request_throughput", "5.0", "3")],
+)
+def test_C06_a_printed_mean_over_refused_requests_is_refused(name: str, printed: str, right: str) -> None:
+    code, where, message = refusal(body_of(rep(SIX_OF_TEN, wall_ns=2 * S), printed={name: printed}))
+    assert (code, where) == ("E_REPORTED_MISMATCH", f"/reported/0/values/{name}")
+    assert message.startswith(f"{name} {printed} is not {right}, which the records give")
+    assert message.endswith("it matches all requests, failed ones too")
+
+
+def test_C06_what_nobody_is_misled_by_much_is_said_and_sealed() -> None:
+    nearly_all = stream(*[(51, 500, 1000)] * 99, (0, 0, 5), ok=[True] * 99 + [False], error=[None] * 99 + ["429"])
+    notes = examine(body_of(rep(nearly_all), printed={"mean_e2e_ms": "990.05"}))
     assert codes(notes) == ["F_REQUESTS_FAILED", "F_REPORTED_MISMATCH"]
-    assert "4 of 10 requests failed, a share of 0.4 (" in notes[0]
-    assert "mean_e2e_ms 602.0 is not 1000," in notes[1]
-    assert "it matches all requests, failed ones too (at /reported/0/values/mean_e2e_ms)" in notes[1]
-    assert codes(examine(body_of(rep(SIX_OF_TEN), printed={"mean_e2e_ms": "1000.0"}))) == ["F_REQUESTS_FAILED"]
+
+
+def test_C06_a_refused_request_beside_an_empty_answer_is_told_from_it() -> None:
+    mixed = stream(*[(51, 500, 1000)] * 4, (0, 0, 4), (0, 0, 6), ok=[True] * 5 + [False], error=[None] * 5 + ["429"])
+    called = examine(body_of(rep(mixed), printed={"mean_e2e_ms": "800.8"}))
+    assert "it matches all requests that were called successes, those without a token too" in called[-1]
+    assert refusal(body_of(rep(mixed), printed={"mean_e2e_ms": "668.33"}))[0] == "E_REPORTED_MISMATCH"
 
 
 def test_C09_input_tokens_are_not_output() -> None:

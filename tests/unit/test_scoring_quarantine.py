@@ -1,5 +1,7 @@
 """Rounds in quarantine: sealed, shown, and counted for nothing until maintainers have reviewed them."""
 
+# ruff: noqa: N802 - the names of cases have capitals
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
@@ -34,9 +36,9 @@ def pool_sizes(fold: Fold) -> tuple[int, int, int, int]:
 
 
 def test_only_codes_of_quarantine_count_each_once() -> None:
-    body = faulty({}, "F_N1", CODE, CODE)
-    assert quarantine_codes(body) == (CODE,)
-    assert quarantine_codes({}) == quarantine_codes(faulty({}, "F_N1")) == ()
+    sound: JsonObject = {"reps": []}
+    assert quarantine_codes(faulty(sound, "F_N1", CODE, CODE)) == (CODE,)
+    assert quarantine_codes(sound) == quarantine_codes(faulty(sound, "F_N1")) == ()
 
 
 def test_a_round_in_quarantine_raises_no_frontier_and_gets_no_tier() -> None:
@@ -49,6 +51,50 @@ def test_a_round_in_quarantine_raises_no_frontier_and_gets_no_tier() -> None:
     assert fold.judged(odd).shown is None
     assert frontier_of(fold) == 1000
     assert [move.index for move in fold.history.slots[PREFILL_SLOT].moves] == [first]
+
+
+def with_failures(body: JsonObject, arm: str, *oks: list[bool]) -> JsonObject:
+    """A body whose repetitions of an arm say which requests succeeded, in the order of the repetitions."""
+    for rep, ok in zip((rep for rep in body["reps"] if rep["arm"] == arm), oks, strict=True):
+        records = {name: column * len(ok) for name, column in rep["records"].items()}
+        rep["records"] = records | {"ok": ok}
+    return body
+
+
+def test_C06_failed_requests_of_the_candidate_reject_before_its_speed_is_looked_at() -> None:
+    fold = Fold(make_rule())
+    fold.add("round", scored_body("a", [1000, 1000], [1000, 1000]))
+    body = with_failures(scored_body("b", [2000, 2000], [1000, 1000]), "candidate", [True] * 5, [True, *[False] * 4])
+    odd = fold.add("round", body)  # its producer names no fault: the records tell
+    verdict = fold.verdict(odd)
+    assert (verdict.label, verdict.gate, verdict.code) == ("REJECT", "provenance", "E_RELIABILITY")
+    assert "4 of 10 requests of the candidate failed, a share of 0.4:" in verdict.gates[-1].detail
+    assert [gate.name for gate in verdict.gates] == ["integrity", "provenance"]
+    assert (verdict.gain, fold.judged(odd).shown) == ("", None)
+    assert frontier_of(fold) == 1000
+    assert pool_sizes(fold) == (1, 2, 0, 0)
+    fold.rule_on(odd, "review", outcome="accepted")
+    assert fold.verdict(odd).label == "xl"
+    fold.rule_on(odd, "review", outcome="rejected")
+    assert fold.verdict(odd).code == "E_REVIEW_REJECTED"
+
+
+def test_C04_a_round_with_failed_requests_is_no_frontier_whichever_arm_they_are_of() -> None:
+    fold = Fold(make_rule())
+    body = with_failures(scored_body("b", [2000, 2000], [1500, 1500]), "main", [True, False], [True, True])
+    odd = fold.add("round", body)
+    assert (fold.verdict(odd).label, fold.verdict(odd).code) == ("REVIEW", "E_QUARANTINED")
+    assert "F_REQUESTS_FAILED" in fold.verdict(odd).gates[-1].detail
+    assert frontier_of(fold) is None
+
+
+def test_a_failed_request_of_the_warm_up_counts_for_nothing() -> None:
+    fold = Fold(make_rule())
+    body = scored_body("b", [1300, 1300], [1000, 1000])
+    warm = next(rep for rep in body["reps"] if rep["arm"] == "main")
+    again = warm | {"warmup": True, "records": {**warm["records"], "ok": [False]}}
+    body["reps"].insert(body["reps"].index(warm), again)
+    assert fold.verdict(fold.add("round", body)).label == "xl"
 
 
 def test_a_flag_that_is_no_quarantine_changes_nothing() -> None:

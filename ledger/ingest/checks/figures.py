@@ -12,7 +12,7 @@ from fractions import Fraction
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
-from ledger.ingest.checks.records import rows, succeeded
+from ledger.ingest.checks.records import called_successes, everything, rows, succeeded
 from ledger.ingest.statistics import between_ranks, nearest_rank
 from ledger.metrics import NS_PER_MS, NS_PER_S
 
@@ -31,7 +31,11 @@ _SERIES = re.compile(r"(mean|avg|median|p[1-9][0-9])_(ttft|e2el?|e2e_latency|tpo
 
 
 REFUSED = "E_REPORTED_MISMATCH"
-"""For a figure that counts something else than its name says: prompts as output, another number of devices."""
+"""For a figure that counts something else than its name says: prompts as output, failed requests as answers, another
+number of devices."""
+
+_CALLED = "matches all requests that were called successes, those without a token too"
+_EVERY = "matches all requests, failed ones too"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +79,7 @@ class Totals:
         prompt: tokens of prompts that count.
         completion: tokens of answers that count.
         counted: requests that count.
+        called: requests that were called successes.
         total: all requests.
     """
 
@@ -84,6 +89,7 @@ class Totals:
     prompt: int
     completion: int
     counted: int
+    called: int
     total: int
 
 
@@ -98,6 +104,7 @@ def read_totals(rep: JsonObject, gpus: int | None) -> Totals:
         prompt=sum(tokens for _, tokens in rows(rep, "prompt_tokens")),
         completion=sum(tokens for _, tokens in rows(rep, "completion_tokens")),
         counted=sum(counted),
+        called=sum(called_successes(rep)),
         total=len(counted),
     )
 
@@ -148,8 +155,9 @@ def _per_device(run: Totals) -> Expectation | None:
 def _requests(run: Totals) -> Expectation | None:
     if "output_tok_s" in run.rep["metrics"]:
         return None  # its records are whole runs
-    every = Reading(value=run.total / run.seconds, hint="matches all requests, failed ones too")
-    return Expectation(value=run.counted / run.seconds, others=[every])
+    called = Reading(value=run.called / run.seconds, hint=_CALLED)
+    every = Reading(value=run.total / run.seconds, hint=_EVERY, code=REFUSED)
+    return Expectation(value=run.counted / run.seconds, others=[called, every])
 
 
 def _per_user(run: Totals) -> Expectation | None:
@@ -194,25 +202,28 @@ _TOTALS: Mapping[str, Callable[[Totals], Expectation | None]] = {
 
 
 def _expect_series(statistic: str, time: str, run: Totals) -> Expectation | None:
-    counted, every = (_times(time, run.rep, failed=failed) for failed in (False, True))
+    counted = _times(time, run.rep, succeeded)
     if not counted:
         return None
     value, others = _statistic(statistic), []
     if statistic not in _STATISTICS:
         between = interpolated(counted, int(statistic[1:])) / _FINE_MS
         others.append(Reading(value=between, hint="lies between two samples", code=PERCENTILE))
-    if len(every) > len(counted):
-        others.append(Reading(value=value(every) / _FINE_MS, hint="matches all requests, failed ones too"))
+    called, every = (_times(time, run.rep, among) for among in (called_successes, everything))
+    if len(called) > len(counted):
+        others.append(Reading(value=value(called) / _FINE_MS, hint=_CALLED))
+    if len(every) > len(called):
+        others.append(Reading(value=value(every) / _FINE_MS, hint=_EVERY, code=REFUSED))
     return Expectation(value=value(counted) / _FINE_MS, others=others)
 
 
-def _times(time: str, rep: JsonObject, *, failed: bool) -> list[int]:
+def _times(time: str, rep: JsonObject, among: Callable[[JsonObject], list[bool]]) -> list[int]:
     """Times, see `_FINE`. Of requests that failed 0 is a time as well: that is what tools average."""
     if time == "tpot":
-        cells = rows(rep, "completion_tokens", "ttft_ns", "e2e_ns", failed=failed)
+        cells = rows(rep, "completion_tokens", "ttft_ns", "e2e_ns", among=among)
         return [_fine(end - first, count - 1) for _, count, first, end in cells if count > 1]
     column = "ttft_ns" if time == "ttft" else "e2e_ns"
-    return [each * _FINE for _, each in rows(rep, column, failed=failed) if failed or each]
+    return [each * _FINE for _, each in rows(rep, column, among=among) if each or among is not succeeded]
 
 
 def _fine(numerator: int, denominator: int) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from ledger.canonical import JsonObject
 
@@ -44,12 +44,26 @@ def empty_answers(rep: JsonObject) -> list[int]:
     return [at for at, (ok, count) in enumerate(zip(oks, tokens, strict=True)) if ok and count == 0]
 
 
-def rows(rep: JsonObject, *names: str, failed: bool = False) -> Iterator[tuple[Any, ...]]:
-    """Position and cells of every record that has all of these columns; of failed ones too, if asked for."""
+def called_successes(rep: JsonObject) -> list[bool]:
+    """By record: whether its server called it a success, with a token or without one."""
+    records = rep["records"]
+    count = length(records)
+    oks, errors = records.get("ok") or [True] * count, records.get("error") or [None] * count
+    return [ok or error == EMPTY_ANSWER for ok, error in zip(oks, errors, strict=True)]
+
+
+def everything(rep: JsonObject) -> list[bool]:
+    """By record: that it is there."""
+    return [True] * length(rep["records"])
+
+
+def rows(
+    rep: JsonObject, *names: str, among: Callable[[JsonObject], list[bool]] = succeeded
+) -> Iterator[tuple[Any, ...]]:
+    """Position and cells of every record that has all of these columns, among those that succeeded or others."""
     records = rep["records"]
     if all(name in records for name in names):
-        counts = [True] * length(records) if failed else succeeded(rep)
         columns = [records[name] for name in names]
-        for at, (counted, *cells) in enumerate(zip(counts, *columns, strict=True)):
+        for at, (counted, *cells) in enumerate(zip(among(rep), *columns, strict=True)):
             if counted and None not in cells:
                 yield at, *cells

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ledger.errors import RefusedError
 from ledger.ingest.checks.notes import Note
-from ledger.ingest.checks.records import measured, rows
+from ledger.ingest.checks.records import everything, measured, rows
 from ledger.metrics import NS_PER_MS, NS_PER_S
 from ledger.scoring.facts import reading_text
 
@@ -27,7 +27,7 @@ def check_times(body: JsonObject) -> None:
         RefusedError: ``E_NEG_INTERVAL`` or ``E_ITL_SUM``, naming the record.
     """
     for at, rep in enumerate(body["reps"]):
-        for record, gaps in rows(rep, "itl_ns", failed=True):
+        for record, gaps in rows(rep, "itl_ns", among=everything):
             for number, gap in enumerate(gaps):
                 if gap < 0:
                     raise RefusedError(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ledger.errors import RefusedError
 from ledger.ingest.checks.notes import Note
 from ledger.ingest.checks.printed import Printed, printed_values
-from ledger.ingest.checks.records import measured, rows
+from ledger.ingest.checks.records import everything, measured, rows, succeeded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -89,7 +89,8 @@ def _compare(printed: Printed) -> _Difference | None:
     if wanted is None or wanted.denominator != 1:
         return None
     found = [
-        sum(count for _, count in rows(printed.rep, "completion_tokens", failed=failed)) for failed in (False, True)
+        sum(count for _, count in rows(printed.rep, "completion_tokens", among=among))
+        for among in (succeeded, everything)
     ]
     if wanted in found:
         return None
