@@ -99,8 +99,8 @@ def _read_all(files: Sequence[Path], options: ToolOptions) -> ToolRuns:
 
 def _read_each(files: Sequence[Path], options: ToolOptions) -> list[tuple[ToolRuns, ToolOptions]]:
     """Every file by itself, with its own start where starts are given."""
-    if options.arm or options.round_id or not files:
-        raise RefusedError("E_OPTION", "--each takes FILEs, and neither --arm nor --round", where="--each")
+    if options.arm or options.round_id or options.attempt or not files:
+        raise RefusedError("E_OPTION", "--each takes FILEs, and neither --arm, --round nor --attempt", where="--each")
     starts = options.started_at
     if starts and len(starts) != len(files):
         raise RefusedError("E_OPTION", f"{len(files)} files and {len(starts)} starts", where="--started-at")

@@ -31,6 +31,7 @@ COMMANDS = {
     "check-lock": "score",
     "rule": "rules",
     "ruling": "rulings",
+    "incident": "incidents",
     "rescore": "rescoring",
     "import": "importing",
     "faults": "faults",

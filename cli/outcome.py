@@ -17,6 +17,7 @@ from ledger.dsse import PAYLOAD_TYPE
 from ledger.errors import MalformedError, PolicyError, RefusedError
 from ledger.examine import Claim, examine
 from ledger.flags import quarantine_codes
+from ledger.kinds import NODE_KINDS
 from ledger.loading import find_figure, read_again, read_state
 from ledger.receipt import decode_receipt
 from ledger.round import says_the_same
@@ -93,7 +94,7 @@ def attest_drafts(ledger: Ledger, drafts: Sequence[Draft], target: str, *, as_js
             _refuse_sealed(ledger, state, draft)
             same = sign_draft(state, draft, state.basis())
             claim = examine(same, state.keys)
-            if draft.kind == "round":  # keys statements may still lack signatures
+            if draft.kind in NODE_KINDS:  # what maintainers sign may still lack signatures
                 state.admit(claim)
             state.expect(claim)
             waiting.append(same)
@@ -106,7 +107,7 @@ def _refuse_sealed(ledger: Ledger, state: State, draft: Draft) -> None:
     if index is not None:
         receipt = decode_receipt(read_again(ledger.store, state, index))
         if says_the_same(receipt.statement.body, draft.body):
-            raise RefusedError("E_SEALED", f"this round is sealed already, as receipt {index}")
+            raise RefusedError("E_SEALED", f"this {draft.kind} is sealed already, as receipt {index}")
 
 
 def _says(signed: SignedStatement, draft: Draft) -> bool:

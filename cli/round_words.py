@@ -13,10 +13,10 @@ from ledger.flags import QUARANTINE
 
 def print_round(body: JsonObject, facts: Sequence[JsonObject]) -> None:
     """Print a round: arms, what differs between them, faults, parity, facts."""
-    typer.echo(f"round      {body['id']}")
-    for arm in body["arms"]:
-        commit = f"  commit {arm['commit']}" if "commit" in arm else ""
-        typer.echo(f"arm        {arm['role']}  code {arm['code_sha256'][:12]}{commit}")
+    attempt = body.get("attempt", 1)
+    after = f"  attempt {attempt} ({retries_text(attempt)})" if attempt > 1 else ""
+    typer.echo(f"round      {body['id']}{after}")
+    print_arms(body["arms"])
     for name, values in _differing_settings(body["arms"]):
         typer.echo(f"differs    {name}: {', '.join(values)}")
     for fault in body.get("faults", ()):
@@ -43,6 +43,34 @@ def print_round(body: JsonObject, facts: Sequence[JsonObject]) -> None:
         )
     typer.echo("facts      computed from the raw records; better is higher for tok/s, lower for times")
     typer.echo(output.table(rows, right=frozenset({1, 3, 4, 5, 6, 7})))
+
+
+def retries_text(attempt: int) -> str:
+    """How often a round was tried again before this attempt gave its number."""
+    return "1 retry" if attempt == 2 else f"{attempt - 1} retries"  # noqa: PLR2004 - the second is the first retry
+
+
+def incident_words(body: JsonObject) -> tuple[str, str]:
+    """How an attempt ended, and why, in one line."""
+    return body["outcome"], " ".join(body.get("diagnosis", "").split()) or "not said"
+
+
+def print_incident(body: JsonObject) -> None:
+    """Print an incident: what was tried, how it ended, and why."""
+    outcome, why = incident_words(body)
+    typer.echo(f"round      {body['round']}  attempt {body['attempt']}")
+    print_arms(body["arms"])
+    typer.echo(f"ended      {outcome}: {why}")
+    if "log" in body:
+        log = body["log"]
+        typer.echo(f"log        {log['name']}  {log['size']} bytes  {log['sha256']}")
+
+
+def print_arms(arms: Sequence[JsonObject]) -> None:
+    """Print the arms, each with its code."""
+    for arm in arms:
+        commit = f"  commit {arm['commit']}" if "commit" in arm else ""
+        typer.echo(f"arm        {arm['role']}  code {arm['code_sha256'][:12]}{commit}")
 
 
 def _differing_settings(arms: Sequence[JsonObject]) -> list[tuple[str, list[str]]]:

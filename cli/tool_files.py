@@ -142,6 +142,7 @@ def round_options(read: ToolRuns, options: ToolOptions, config: Config) -> Round
         started_at=read_starts(options.started_at, read.roles),
         zone=options.zone,
         round_id=options.round_id,
+        attempt=options.attempt or 1,
         purpose=options.purpose or "score",
         extra=extra,
         parity=read_parity_files(options.parity, read.roles),

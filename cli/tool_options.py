@@ -76,6 +76,10 @@ class ToolOptions:
     round_id: Annotated[
         str, typer.Option("--round", metavar="ID", help="Id of the round; default: made from its contents.")
     ] = ""
+    attempt: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, max=1000, help="Which attempt at --round this is, if earlier ones failed."),
+    ] = None
     purpose: Annotated[
         str, typer.Option(metavar="PURPOSE", help="score (default), noise (one code in both arms) or reference.")
     ] = ""

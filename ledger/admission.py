@@ -15,7 +15,8 @@ and when, in this order,
 5. it has not been sealed before;
 6. its basis is a state that this ledger really had;
 7. its producer's numbering continues;
-8. its id, if it is a figure, is not taken; what it rules on, if it is a ruling, is there.
+8. its id, if it is a figure, is not taken; what it rules on, if it is a ruling, is there;
+9. earlier attempts at it, if it is a round, are accounted for (`ledger.attempts`).
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ledger import schema
+from ledger.attempts import Attempts
 from ledger.errors import RefusedError
 from ledger.kinds import FIGURE_KINDS, ORIGIN_KINDS, ledger_subject
 from ledger.merkle import EMPTY_ROOT, Tree
@@ -106,6 +108,7 @@ class State:
         trust: roles in force; none before a valid genesis.
         identities: index by statement identity.
         figures: index by id of a round or an imported figure.
+        attempts: attempts at rounds that ended without a number.
         producers: numbering by key id.
         digests: SHA-256 of every receipt file.
         keys_at: indices of the ``keys`` statements.
@@ -119,6 +122,7 @@ class State:
         self.trust: Trust | None = None
         self.identities: dict[bytes, int] = {}
         self.figures: dict[str, int] = {}
+        self.attempts = Attempts()
         self.producers: dict[str, Numbering] = {}
         self.intact = True
         self.digests: list[bytes] = []
@@ -185,6 +189,10 @@ class State:
                 f"which is not this {claim.kind} by these keys",
                 where=f"/predicate/{claim.kind}/id",
             )
+        if claim.kind == "incident":
+            self.attempts.check_incident(claim.body or {}, self.figures)
+        elif claim.kind == "round":
+            self.attempts.check_round(claim.node, claim.figure_id, claim.attempt)
         return attested
 
     def _check_ruling(self, body: JsonObject) -> None:
@@ -222,7 +230,12 @@ class State:
         numbering.check(claim.seq, claim.prev, claim.identity)
 
     def expect(self, claim: Claim) -> None:
-        """Take the number of a statement that is signed but not sealed yet, so that the next one gets another."""
+        """Take in what a statement that is signed but not sealed yet leaves to the next: its number, or an incident."""
+        self._number(claim)
+        if claim.kind == "incident":
+            self.attempts.add(claim.body or {}, None)
+
+    def _number(self, claim: Claim) -> None:
         numbering = self.producers.setdefault(claim.producer, Numbering())
         numbering.add(claim.seq, claim.prev, claim.identity)
 
@@ -239,7 +252,9 @@ class State:
             self.keys_at.append(self.size)
         elif claim.kind in FIGURE_KINDS:
             self.figures.setdefault(claim.figure_id, self.size)
-        self.expect(claim)
+        elif claim.kind == "incident":
+            self.attempts.add(claim.body or {}, self.size)
+        self._number(claim)
         self.identities.setdefault(claim.identity, self.size)
         self.add_file(digest)
 

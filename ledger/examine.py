@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ledger import canonical, schema
 from ledger.errors import PolicyError, RefusedError
-from ledger.kinds import FIGURE_KINDS, Subject, body_subject, check_body
+from ledger.kinds import FIGURE_KINDS, NODE_KINDS, Subject, body_subject, check_body
 from ledger.receipt import MAX_SIGNATURES
 from ledger.statement import SignedStatement, Statement, verify_signature
 from ledger.trust import Trust
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ledger.canonical import JsonObject
     from ledger.keys import PublicKey
 
-KINDS = ("genesis", "keys", "round", "rule", "ruling", "imported", "rescore")
+KINDS = ("genesis", "keys", "round", "incident", "rule", "ruling", "imported", "rescore")
 
 
 class Claim(NamedTuple):
@@ -38,9 +38,10 @@ class Claim(NamedTuple):
         prev: identity (hex) of the producer's previous statement.
         basis_size: tree size that the producer saw.
         basis_root: root (hex) that the producer saw.
-        node: node of a figure (a round or an imported one); empty for other kinds.
+        node: node of a figure (a round or an imported one) or of an incident; empty for other kinds.
         figure_id: id of a figure; empty for other kinds.
         body: what the statement says; none for a figure.
+        attempt: which attempt at a round it was.
     """
 
     kind: str
@@ -55,6 +56,7 @@ class Claim(NamedTuple):
     node: str = ""
     figure_id: str = ""
     body: JsonObject | None = None
+    attempt: int = 1
 
 
 def examine(signed: SignedStatement, keys: Mapping[str, PublicKey] | None, *, in_domain: bool = False) -> Claim:
@@ -162,7 +164,8 @@ def _claim(signed: SignedStatement) -> Claim:
         prev=producer["prev_statement"],
         basis_size=basis["tree_size"],
         basis_root=basis["root_hash"],
-        node=body["slot"]["node"] if is_figure else "",
+        node=body["slot"]["node"] if kind in NODE_KINDS else "",
         figure_id=body["id"] if is_figure else "",
         body=None if is_figure else body,
+        attempt=body.get("attempt", 1) if is_figure else 1,
     )

@@ -8,7 +8,7 @@ from math import inf
 from typing import TYPE_CHECKING, TypeAlias
 
 from ledger.errors import RefusedError
-from ledger.round import check_round, round_subject
+from ledger.round import check_arms, check_round, round_subject
 from ledger.rule import check_rule, rule_digest
 
 if TYPE_CHECKING:
@@ -23,6 +23,9 @@ ORIGIN_KINDS = frozenset({"keys", "ruling", "rescore"})
 
 FIGURE_KINDS = frozenset({"round", "imported"})
 """Kinds that carry a figure of a slot and have an id of their own."""
+
+NODE_KINDS = FIGURE_KINDS | {"incident"}
+"""Kinds that are about a slot, and so about a node."""
 
 RULINGS = {
     "void": set[str](),
@@ -69,6 +72,10 @@ def _check_ruling(body: JsonObject) -> None:
         raise RefusedError("E_RULING", f"a ruling {body['action']!r} takes {names}", where="/predicate/ruling")
 
 
+def _check_incident(body: JsonObject) -> None:
+    check_arms(body["arms"])
+
+
 def _check_round(body: JsonObject) -> None:
     check_round(body)
     _check_parity_range(body)
@@ -113,6 +120,7 @@ def _imported_subject(body: JsonObject) -> Subject:
 
 _CHECKS: dict[str, Callable[[JsonObject], None]] = {
     "round": _check_round,
+    "incident": _check_incident,
     "rule": check_rule,
     "ruling": _check_ruling,
     "imported": _check_imported,
@@ -120,6 +128,7 @@ _CHECKS: dict[str, Callable[[JsonObject], None]] = {
 _SUBJECTS: dict[str, Callable[[JsonObject], Subject]] = {
     "genesis": lambda body: ledger_subject(body["origin"]),
     "round": round_subject,
+    "incident": round_subject,
     "rule": lambda body: ("rule", rule_digest(body)),
     "imported": _imported_subject,
 }

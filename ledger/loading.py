@@ -102,10 +102,19 @@ def read_state(store: Store, snapshot: SnapshotFile | None = None) -> State:
 
 
 def find_figure(state: State, kind: str, body: object) -> int | None:
-    """Index of the receipt that has the id of this figure; none for other kinds and for new figures."""
-    if kind not in FIGURE_KINDS or not isinstance(body, dict):
+    """Index of the receipt that has the id of this figure, or the end of this attempt; none for what is new.
+
+    The body may be anything: it has not been held against its schema yet.
+    """
+    if not isinstance(body, dict):
         return None
-    return state.figures.get(str(body.get("id")))
+    if kind != "incident":
+        return state.figures.get(str(body.get("id"))) if kind in FIGURE_KINDS else None
+    slot, attempt = body.get("slot"), body.get("attempt")
+    if not isinstance(slot, dict) or not isinstance(attempt, int):
+        return None
+    ending = state.attempts.find(str(slot.get("node")), str(body.get("round")), attempt)
+    return ending.receipt if ending else None
 
 
 def read_again(store: Store, state: State, index: int) -> bytes:

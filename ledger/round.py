@@ -54,8 +54,7 @@ def check_round(body: JsonObject) -> None:
     Raises:
         RefusedError: with a code and a JSON pointer into the round.
     """
-    roles = [arm["role"] for arm in body["arms"]]
-    _unique(roles, "E_ARM_TWICE", "an arm is listed twice", "/arms")
+    roles = check_arms(body["arms"])
     _check_attachments(body)
     _check_order(body["reps"])
     measured: dict[str, set[tuple[str, int]]] = {role: set() for role in roles}
@@ -71,6 +70,17 @@ def check_round(body: JsonObject) -> None:
     _check_parity(body, roles)
     if body["purpose"] == "noise":
         _check_noise(body)
+
+
+def check_arms(arms: list[JsonObject]) -> list[str]:
+    """Roles of arms, each of which is listed once.
+
+    Raises:
+        RefusedError: ``E_ARM_TWICE``.
+    """
+    roles = [arm["role"] for arm in arms]
+    _unique(roles, "E_ARM_TWICE", "an arm is listed twice", "/arms")
+    return roles
 
 
 def _unique(values: list[Any], code: str, message: str, where: str) -> None:

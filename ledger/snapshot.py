@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import orjson
 
 from ledger.admission import Numbering, State, read_genesis
+from ledger.attempts import Attempts
 from ledger.errors import LedgerError
 from ledger.receipt import decode_receipt, file_digest
 from ledger.strict import b64decode, b64encode
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 EVERY = 256
 """A snapshot is written when it would spare the next process this many receipts."""
 
-_VERSION = 2
+_VERSION = 3
 _SIZE = 32
 
 
@@ -48,6 +49,7 @@ def encode_snapshot(state: State) -> bytes:
             "digests": b64encode(b"".join(state.digests)),
             "identities": {identity.hex(): index for identity, index in state.identities.items()},
             "figures": state.figures,
+            "attempts": state.attempts.to_rows(),
             "keys": state.keys_at,
             "producers": {
                 keyid: [[seq, identity.hex(), item.claims[seq]] for seq, identity in item.identities.items()]
@@ -80,6 +82,7 @@ def _restore(value: dict[str, Any], store: Store) -> State:
         state.add_file(digests[at : at + _SIZE])
     state.identities = {bytes.fromhex(identity): index for identity, index in value["identities"].items()}
     state.figures = value["figures"]
+    state.attempts = Attempts.from_rows(value["attempts"])
     state.keys_at = value["keys"]
     for keyid, items in value["producers"].items():
         numbering = state.producers.setdefault(keyid, Numbering())

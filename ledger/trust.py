@@ -9,7 +9,8 @@ role            may sign
 ==============  ===================================================================
 ``root``        the genesis statement
 ``maintainer``  ``keys``, ``rule``, ``ruling``, ``rescore``; ``imported`` without a threshold
-``scorer``      ``round`` for the nodes that the grant names: the round is attested; ``imported`` for these nodes
+``scorer``      ``round`` for the nodes that the grant names: the round is attested; ``incident`` and ``imported`` for
+                these nodes
 ``contributor`` ``round`` for any node: the round is only measured
 ==============  ===================================================================
 """
@@ -79,7 +80,7 @@ class Trust:
 
         Args:
             kind: kind of the statement.
-            node: node of a round or an imported figure; empty for other kinds.
+            node: node of a round, an incident or an imported figure; empty for other kinds.
             signers: key ids.
 
         Returns:
@@ -94,6 +95,9 @@ class Trust:
             return True
         if kind == "round":
             return self._authorise_round(node, signers)
+        if kind == "incident":
+            self._require_scorers(node, signers)
+            return True
         if kind == "imported":
             self._authorise_imported(node, signers)
             return False
@@ -121,6 +125,11 @@ class Trust:
             elif keyid not in self.contributors:
                 raise self._refusal(keyid, "scorer", node)
         return attested
+
+    def _require_scorers(self, node: str, signers: Sequence[str]) -> None:
+        for keyid in signers:
+            if node not in self.scorers.get(keyid, ()):
+                raise self._refusal(keyid, "scorer", node)
 
     def _authorise_imported(self, node: str, signers: Sequence[str]) -> None:
         for keyid in signers:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -12,7 +12,7 @@ from cli import output
 from cli.context import find_ledger
 from cli.options import JsonOption, LedgerOption
 from cli.outcome import write_whole
-from cli.round_words import print_imported, print_round
+from cli.round_words import incident_words, print_imported, print_incident, print_round
 from cli.status import reports_errors
 from ledger import receipt as receipt_format
 from ledger.canonical import JsonObject
@@ -106,6 +106,11 @@ def _rule_words(body: JsonObject) -> str:
     return f"{body['name']}  {rule_digest(body)[:12]}"
 
 
+def _incident_words(body: JsonObject) -> str:
+    outcome, why = incident_words(body)
+    return f"{body['round']} attempt {body['attempt']}  {outcome}: {why}  {_slot_words(body['slot'])}"
+
+
 def _ruling_words(body: JsonObject) -> str:
     detail = "".join(f" {body[name]}" for name in ("outcome", "commit", "gate") if name in body)
     return f"{body['action']}{detail} {body['receipt'][:12]}  {body['reason']}"
@@ -123,6 +128,7 @@ _WORDS: dict[str, Callable[[JsonObject], str]] = {
     "genesis": _genesis_words,
     "keys": _keys_words,
     "round": _round_words,
+    "incident": _incident_words,
     "imported": _imported_words,
     "rule": _rule_words,
     "ruling": _ruling_words,
@@ -149,9 +155,9 @@ def show(
     index = opened.find(reference)
     receipt = opened.receipt(index)
     standing = _standing(opened, index, receipt)
-    body = _sound_round(receipt)
-    rulings = _rulings_about(opened, opened.entries[index].digest.hex())
-    facts = facts_to_json(round_facts(body)) if body else []
+    kind, body = receipt.statement.kind, _sound_body(receipt)
+    about = _about(opened, opened.entries[index].digest.hex(), body if kind == "round" else None)
+    facts = facts_to_json(round_facts(body)) if body and kind == "round" else []
     if as_json:
         output.write_json(
             "show",
@@ -159,7 +165,7 @@ def show(
                 "index": index,
                 "sha256": opened.entries[index].digest.hex(),
                 "statement": receipt.statement.identity.hex(),
-                "kind": receipt.statement.kind,
+                "kind": kind,
                 "standing": standing,
                 "facts": facts,
                 "receipt": receipt_format.to_json(receipt),
@@ -167,35 +173,48 @@ def show(
         )
         return
     typer.echo(f"receipt    {index}  {opened.entries[index].digest.hex()}")
-    typer.echo(f"kind       {receipt.statement.kind}  {_what(receipt)}")
+    typer.echo(f"kind       {kind}  {_what(receipt)}")
     typer.echo(f"statement  {receipt.statement.identity.hex()}")
     typer.echo(f"sealed at  {receipt.seal.sealed_at}")
     for item in receipt.signed.signatures:
         typer.echo(f"signed by  {item.keyid}")
     typer.echo(f"standing   {standing}")
-    for at, ruling in rulings:
-        typer.echo(f"ruling     receipt {at}: {_ruling_words(ruling)}")
-    if body:
+    for line in about:
+        typer.echo(line)
+    if body and kind == "round":
         print_round(body, facts)
-    elif receipt.statement.kind == "imported":
-        print_imported(receipt.statement.body)
+    elif body and kind == "imported":
+        print_imported(body)
+    elif body and kind == "incident":
+        print_incident(body)
 
 
-def _rulings_about(opened: VerifiedLog, digest: str) -> list[tuple[int, JsonObject]]:
-    """Index and body of every ruling about a receipt."""
-    found = [(index, opened.receipt(index).statement.body) for index in opened.of_kind("ruling")]
-    return [(index, body) for index, body in found if body.get("receipt") == digest]
+def _about(opened: VerifiedLog, digest: str, body: JsonObject | None) -> Iterator[str]:
+    """What other receipts say of one: earlier attempts at it, if it is a round, and rulings about it."""
+    own = (body["slot"]["node"], body["id"]) if body else None
+    for at, each in _sound_bodies(opened, "incident") if own else ():
+        if (each["slot"]["node"], each["round"]) == own:
+            yield f"retried    receipt {at}: attempt {each['attempt']} ended, {': '.join(incident_words(each))}"
+    for at, each in _sound_bodies(opened, "ruling"):
+        if each["receipt"] == digest:
+            yield f"ruling     receipt {at}: {_ruling_words(each)}"
 
 
-def _sound_round(receipt: Receipt) -> JsonObject | None:
-    """What a round says, when facts can be computed from it."""
+def _sound_bodies(opened: VerifiedLog, kind: str) -> Iterator[tuple[int, JsonObject]]:
+    """Index and body of every receipt of a kind that makes sense."""
+    for index in opened.of_kind(kind):
+        body = _sound_body(opened.receipt(index))
+        if body is not None:
+            yield index, body
+
+
+def _sound_body(receipt: Receipt) -> JsonObject | None:
+    """What a statement says, when it makes sense: files and chain alone do not tell that."""
     statement = receipt.statement
-    if statement.kind != "round":
-        return None
     try:
         check_form(statement)
-        check_body("round", statement.body)
-    except (MalformedError, RefusedError):
+        check_body(statement.kind, statement.body)
+    except (MalformedError, RefusedError, PolicyError):
         return None
     return statement.body
 
@@ -213,7 +232,7 @@ def _standing(opened: VerifiedLog, index: int, receipt: Receipt) -> str:
         return f"{word}: {err}; run rungbook verify"
     if claim.kind == "imported":
         return "imported: nobody attests it"
-    if claim.kind != "round":
+    if claim.kind not in ("round", "incident"):
         return "in force"
     return "attested" if attested else "measured"
 

@@ -16,6 +16,7 @@ from cli.history import open_history, slot_filter, why_empty
 from cli.options import AsOfOption, CsvOption, JsonOption, LedgerOption, PlotOption, RuleOption, SlotFilterOption
 from cli.outcome import write_whole
 from cli.plot import step_chart
+from cli.round_words import retries_text
 from cli.status import REFUTED, reports_errors
 from ledger.canonical import JsonObject
 from ledger.scoring import lock
@@ -170,6 +171,7 @@ def _rung_row(item: Judged) -> list[str]:
 def _notes(item: Judged) -> str:
     notes = [f"{item.gone_by} by receipt {item.gone_at}"] if item.gone_at is not None else []
     notes += [f"merged by receipt {item.merged_at}"] if item.merged_at is not None else []
+    notes += [retries_text(item.rung.attempt)] if item.rung.attempt > 1 else []
     if item.rule is None:
         notes.append("no rule was in force for this slot: --rule judges it under a later one")
     if item.verdict is not None:
@@ -189,6 +191,7 @@ def _rung_json(item: Judged) -> JsonObject:
         "purpose": rung.purpose,
         "slot": rung.slot._asdict(),
         "evidence": rung.evidence,
+        "retries": rung.attempt - 1,
         "value": reading_text(shown.value) if shown else None,
         "frontier": {
             "used": reading_text(context.basis.used.value) if context and context.basis.used else None,

@@ -91,6 +91,8 @@ def build_round(runs: Sequence[Run], options: RoundOptions) -> BuiltRound:
         ],
         "attachments": _attachments(runs),
     }
+    if options.attempt > 1:
+        body["attempt"] = options.attempt
     body.update(options.extra)
     of_parity = add_parity(body, options.parity)
     digest = hashlib.sha256(canonical.encode(without_load(body))).hexdigest()

@@ -30,7 +30,21 @@ REFUSED = (
     ("E_EMPTY_RESULTS", "there is a place for results, and none is in it", "look at the tool's own log"),
     ("E_TRUNCATED", "well formed as far as it goes, and the end is missing", "run it again; status 0 says nothing"),
     ("E_PARITY_RANGE", "parity that cannot be, or is printed twice", "give the untouched text of one run"),
-    ("E_ALL_FAILED", "no request succeeded", "nothing: find out why and run it again"),
+    (
+        "E_ALL_FAILED",
+        "no request succeeded",
+        "find out why, rungbook incident record, and run it again with --attempt",
+    ),
+    (
+        "E_RETRY_NO_DIAG",
+        "a later attempt at a round, and nothing sealed says why an earlier one gave no number",
+        "rungbook incident record --round ID --attempt N --diagnosis WHY",
+    ),
+    (
+        "E_ATTEMPT",
+        "an attempt at a round has two ends, or the round has its number already",
+        "rungbook incident list; a later attempt says --attempt",
+    ),
     ("E_SAMPLE", "a sample is not a duration", "give the tool's untouched output"),
     ("E_WORKLOAD", "nothing was asked for: no prompt and no generation", "measure something"),
     ("E_REPORTED_MISMATCH", "a printed figure is not that of the samples", "find out which of the two was changed"),
@@ -77,7 +91,11 @@ REFUSED = (
     ("E_QUANT_MISMATCH", "the weights have other bits than their label", "name the quantisation that the file holds"),
     ("E_REQUEST_COUNT", "the counts of a file contradict each other or its requests", "give the untouched output"),
     ("E_DIRTY", "the tool says that it measured code that no commit holds", "commit, then measure again"),
-    ("E_EXIT_NONZERO", "a command failed, or was killed, while it was timed", "make it succeed: dying is not speed"),
+    (
+        "E_EXIT_NONZERO",
+        "a command failed, or was killed, while it was timed",
+        "make it succeed: dying is not speed; rungbook incident record keeps that it died",
+    ),
     ("E_UNIT", "a unit of time that is none of ns, us, ms and s", "give the tool's untouched output"),
     (
         "E_CODE_FOLDERS",

@@ -43,6 +43,7 @@ class RoundOptions:
         harness: SHA-256 (hex) of the tool.
         environment: facts of the node, as the schema's ``environment``, beside those that the tool says.
         round_id: id of the round; by default derived from its contents, so that a repetition is the same round.
+        attempt: which attempt at the round this is; a later one needs `round_id`.
         purpose: ``score``, ``noise`` or ``reference``.
         commits: commit of an arm, by role, in place of what the tool says.
         started_at: starts of the runs of an arm in their order, RFC 3339 UTC, by role, where the tool says none.
@@ -59,6 +60,7 @@ class RoundOptions:
     harness: str = ""
     environment: JsonObject = field(default_factory=dict)
     round_id: str = ""
+    attempt: int = 1
     purpose: str = "score"
     commits: Mapping[str, str] = field(default_factory=dict)
     started_at: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -108,6 +110,7 @@ def find_missing(runs: Sequence[Run], options: RoundOptions) -> list[str]:
         if not options.environment and not any(row.environment for row in rows)
         else []
     )
+    missing += ["--round ID (that of the incident)"] if options.attempt > 1 and not options.round_id else []
     missing += ["--workload gen_tokens=…"] if not options.workload and any(row.workload is None for row in rows) else []
     silent = [run.role for run in runs if not all(row.started_at for row in run.rows)]
     missing += [f"--started-at {role}=…" for role in dict.fromkeys(silent) if not options.started_at.get(role)]

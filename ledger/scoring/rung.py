@@ -105,6 +105,7 @@ class Rung:
         statistic: how the records of a repetition were summed up; empty for an imported figure.
         quarantine: codes of its faults that keep it out of frontier and pins until a review accepts it.
         failed: requests of the candidate that failed, and all of them; 0 and 0 where none is known to have failed.
+        attempt: which attempt at it gave the figures; those before ended without a number.
         windows: per repetition, the share of its wall-clock time that its samples account for, as two terms.
     """
 
@@ -126,6 +127,7 @@ class Rung:
     statistic: str = ""
     quarantine: tuple[str, ...] = ()
     failed: tuple[int, int] = (0, 0)
+    attempt: int = 1
     windows: tuple[tuple[int, int], ...] = ()
 
     def all_figures(self) -> list[tuple[Slot, str, Figure]]:
@@ -219,6 +221,7 @@ def read_round(
         statistic=statistic,
         quarantine=quarantine,
         failed=failed_requests(body, "candidate") if REQUESTS_FAILED in quarantine else (0, 0),
+        attempt=body.get("attempt", 1),
         windows=tuple(_windows(body)),
     )
 

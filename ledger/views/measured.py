@@ -87,6 +87,33 @@ class ReceiptRow(View, table=True):
     subject_sha256: str
 
 
+class IncidentRow(OfSlot, table=True):
+    """One row per attempt at a round that ended without a number.
+
+    Attributes:
+        receipt: where it is sealed.
+        round_id: of the round that it was to be.
+        attempt: which attempt at that round, from 1.
+        outcome: ``infra``, ``config`` or ``refused``.
+        diagnosis: why; empty where nobody says.
+        log_sha256: SHA-256 of what the run left behind.
+        project: axis of the slot that was to be measured.
+        node: axis of the slot.
+        quant: axis of the slot.
+        context: axis of the slot, in tokens.
+        metric: axis of the slot.
+    """
+
+    __tablename__ = "incidents"
+
+    receipt: int = Field(primary_key=True, sa_type=BigInteger, sa_column_kwargs=GIVEN)
+    round_id: str
+    attempt: int
+    outcome: str
+    diagnosis: str | None
+    log_sha256: str | None
+
+
 class RoundRow(OfSlot, table=True):
     """One row per round or imported figure.
 
@@ -100,6 +127,7 @@ class RoundRow(OfSlot, table=True):
         context: axis of the slot, in tokens.
         metric: axis of the slot.
         evidence: ``attested``, ``measured`` or ``imported``.
+        attempt: which attempt at it gave the figures; those before are incidents.
         measured_at: start of the first repetition; for an imported figure, the time that its source claims.
         unit: unit of the metric.
         better: ``higher`` or ``lower``.
@@ -123,6 +151,7 @@ class RoundRow(OfSlot, table=True):
     id: str
     purpose: str
     evidence: str
+    attempt: int
     measured_at: str
     unit: str
     better: str

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from ledger.kinds import FIGURE_KINDS
 from ledger.scoring.facts import round_facts
 from ledger.scoring.replay import REPLAYED_KINDS, Replay
-from ledger.views.rows import body_rows, hide_stopped, receipt_row
+from ledger.views.rows import body_rows, hide_stopped, incident_row, receipt_row
 from ledger.views.scored import Scored
 
 if TYPE_CHECKING:
@@ -117,7 +117,9 @@ class Projection:
         for index, receipt, facts in read:
             entry = log.entries[index]
             yield "receipts", receipt_row(entry, receipt)
-            if entry.kind in FIGURE_KINDS:
+            if entry.kind == "incident":
+                yield "incidents", incident_row(index, receipt.statement.body)
+            elif entry.kind in FIGURE_KINDS:
                 yield from self._rung_rows(index, entry.kind, receipt, facts)
 
     def _replaced_rows(self, log: VerifiedLog, replaced: Sequence[int]) -> Iterator[tuple[str, Row]]:

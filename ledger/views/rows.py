@@ -66,6 +66,19 @@ def receipt_row(entry: Entry, receipt: Receipt) -> Row:
     }
 
 
+def incident_row(index: int, body: JsonObject) -> Row:
+    """The row of an attempt that ended without a number."""
+    return {
+        "receipt": index,
+        "round_id": body["round"],
+        "attempt": body["attempt"],
+        "outcome": body["outcome"],
+        "diagnosis": body.get("diagnosis"),
+        "log_sha256": body["log"]["sha256"] if "log" in body else None,
+        **body["slot"],
+    }
+
+
 def body_rows(index: int, kind: str, body: JsonObject, facts: Sequence[ArmFact]) -> Iterator[tuple[str, Row]]:
     """Rows of a round or an imported figure, each with the name of its table. What is to be hidden is not hidden.
 

@@ -56,6 +56,7 @@ class Scored:
             "purpose": rung.purpose,
             **rung.slot._asdict(),
             "evidence": rung.evidence,
+            "attempt": rung.attempt,
             "measured_at": body["at"] if "at" in body else min(rep["started_at"] for rep in body["reps"]),
             "unit": rung.slot.unit,
             "better": "lower" if rung.slot.lower_is_better else "higher",

@@ -18,13 +18,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ledger.views.judged import FindingRow, FrontierRow, PinRow, VerdictRow
-from ledger.views.measured import ArmRow, FactRow, ReceiptRow, RepRow, RoundRow, Stamp
+from ledger.views.measured import ArmRow, FactRow, IncidentRow, ReceiptRow, RepRow, RoundRow, Stamp
 
 if TYPE_CHECKING:
     from sqlalchemy import Table
     from sqlmodel import SQLModel
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 """Of these tables. Another one makes older views be built again."""
 
 STAMP = "stamp"
@@ -33,6 +33,7 @@ LADDER_VIEW = "ladder"
 MODELS: tuple[type[SQLModel], ...] = (
     Stamp,
     ReceiptRow,
+    IncidentRow,
     RoundRow,
     ArmRow,
     RepRow,

@@ -15,7 +15,7 @@ from cli.main import COMMANDS, build_app
 from ledger.schema import schema_names
 from tests.cli.conftest import ORIGIN, Desk
 from tests.cli.program import CRASH, INTERRUPTED, OK, REFUSED, UNAVAILABLE, USAGE, Result, run
-from tests.cli.samples import NODE, RUNS, write_round
+from tests.cli.samples import NODE, RUNS, slot_text, write_round
 from tests.support.made_up_log import Source, write_log
 from tests.support.scoring import rule_body
 
@@ -61,6 +61,7 @@ def test_every_command_of_the_design_is_there() -> None:
     groups = {
         "key": ("new", "show"),
         "rule": ("check", "adopt", "list", "show", "diff"),
+        "incident": ("record", "list"),
         "views": ("rebuild", "extend", "follow", "status"),
         "import": ("sparkinfer-log", "k3-baseline"),
     }
@@ -138,6 +139,7 @@ def test_every_kind_of_output_has_a_schema() -> None:
             "faults",
             "frontier",
             "import",
+            "incidents",
             "ingest",
             "init",
         ),
@@ -164,6 +166,20 @@ def one_of_each(desk: Desk, folder: Path) -> Iterator[tuple[str, Result]]:
     yield "log", desk.run("log", "--json")
     yield "show", desk.run("show", "4", "--json")
     yield "export", desk.run("export", "4", "--json")
+    ended = (
+        "--round",
+        "r",
+        "--outcome",
+        "infra",
+        "--diagnosis",
+        "hot",
+        "--slot",
+        slot_text(),
+        "--code",
+        "main=" + "a" * 64,
+    )
+    yield "append", desk.run("incident", "record", *ended, *by_scorer)
+    yield "incidents", desk.run("incident", "list", "--json")
     yield from one_of_each_score(desk, folder)
 
 
@@ -175,8 +191,8 @@ def one_of_each_score(desk: Desk, folder: Path) -> Iterator[tuple[str, Result]]:
     yield "rule", desk.run("rule", "check", rule, "--json")
     yield "append", desk.run("rule", "adopt", rule, *by_root)
     yield "rules", desk.run("rule", "list", "--json")
-    yield "rule", desk.run("rule", "show", "6", "--json")
-    yield "rule-diff", desk.run("rule", "diff", "6", rule, "--json")
+    yield "rule", desk.run("rule", "show", "7", "--json")
+    yield "rule-diff", desk.run("rule", "diff", "7", rule, "--json")
     yield "frontier", desk.run("frontier", "--json")
     yield "pins", desk.run("pins", "--json")
     desk.run("pins", "--write", pin_file)
@@ -227,6 +243,8 @@ def failing(desk: Desk) -> dict[str, tuple[tuple[str | Path, ...], int, str]]:
         "check-lock": (("check-lock", desk.key("root")), REFUSED, "MalformedError"),
         "rule check": (("rule", "check", desk.key("root")), REFUSED, "MalformedError"),
         "rule adopt": (("rule", "adopt", "none", *key), UNAVAILABLE, "StorageError"),
+        "incident record": (("incident", "record", "--round", "r", "--outcome", "bad", *key), REFUSED, "RefusedError"),
+        "incident list": (("incident", "list", "-C", "/"), UNAVAILABLE, "StorageError"),
         "ingest": (("ingest",), REFUSED, "RefusedError"),
         "compare": (("compare", "none", "--", "none"), UNAVAILABLE, "StorageError"),
         "faults": (("faults", "E_NOTHING"), REFUSED, "RefusedError"),

@@ -130,7 +130,7 @@ class Forgery:
             producer: its number.
             edit: changes the value before it is signed.
         """
-        if kind == "round":
+        if kind in ("round", "incident"):
             arm = body["arms"][0]
             subject = arm["role"], arm["code_sha256"]
         else:

@@ -96,6 +96,15 @@ IMPORT: JsonObject = {
         {"code": "F_NO_MAIN", "message": "main is not named", "record": "r-0"},
     ],
 }
+INCIDENT: JsonObject = {
+    "round": "retried",
+    "attempt": 1,
+    "outcome": "infra",
+    "slot": SLOT,
+    "arms": [{"role": "candidate", "code_sha256": sha256_hex("candidate later")}],
+    "diagnosis": "out of memory",
+    "log": {"name": "run.log", "sha256": sha256_hex("log"), "size": 9},
+}
 REJECTED, REVIEWED, MEASURED, IMPORT_AT = 4, 5, 6, 7
 
 
@@ -122,6 +131,8 @@ STEPS: tuple[Callable[[VerifiedLog], Draft], ...] = (
     lambda _: score("noise", 99_000_000, purpose="noise", arms=SAME_CODE),
     lambda _: keys_draft(grant(OUTSIDER.public, "n2")),
     lambda log: ruling(log, IMPORT_AT, "void"),
+    lambda _: Draft(kind="incident", body=INCIDENT, signers=[SCORER_1]),
+    lambda _: score("later", 88_000_000, id="retried", attempt=2),
 )
 
 

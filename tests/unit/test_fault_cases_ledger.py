@@ -5,20 +5,12 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ledger.store.directory import DirectoryStore
 from ledger.timing import timing_digest
-from ledger.verify import verify
-from tests.support.attacker import Forgery
 from tests.support.examined import MS, body_of, codes, examine, refusal, rep
-from tests.support.ledgers import SCORER_1, build_ledger
-from tests.support.rounds import round_body
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from ledger.canonical import JsonObject
 
 SAMPLES = [601_234_567, 602_345_678, 603_456_789]
@@ -63,20 +55,3 @@ def test_C16_the_fingerprint_is_of_the_timing_alone() -> None:
     assert timing_digest({"wall_ns": OTHERS}) != digest
     assert timing_digest({"ttft_ns": [SAMPLES[0], None], "e2e_ns": [SAMPLES[1], SAMPLES[2]]}) is not None
     assert timing_digest({"prompt_tokens": SAMPLES}) is None
-
-
-def test_C42_an_attempt_that_was_signed_and_is_not_there_leaves_a_gap(tmp_path: Path) -> None:
-    build_ledger(tmp_path)
-    forgery = Forgery.of(tmp_path)
-    failed = forgery.state("round", round_body("first-attempt"), SCORER_1)
-    number = forgery.producer(SCORER_1).seq
-    after = replace(forgery.producer(SCORER_1), seq=number + 1, prev=failed.statement.identity)
-    forgery.add(forgery.state("round", round_body("second-attempt"), SCORER_1, producer=after))
-    forgery.seal()
-    flags = verify(DirectoryStore(tmp_path), pins=None).flags
-    assert [flag.code for flag in flags] == ["F_SEQ_GAP"]
-
-
-def test_C42_a_round_has_no_place_for_a_retry_that_nothing_explains() -> None:
-    body = arms(SAMPLES, OTHERS) | {"attempt": 2}
-    assert refusal(body)[0] == "E_SCHEMA"

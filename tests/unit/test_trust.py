@@ -153,7 +153,7 @@ class TestRounds:
 
     def test_another_kind_is_for_nobody(self) -> None:
         assert code_of(lambda: make_trust().authorise("genesis", "", ids(ROOT))) == "E_KIND"
-        assert code_of(lambda: make_trust().authorise("incident", "", ids(M1))) == "E_KIND"
+        assert code_of(lambda: make_trust().authorise("ticket", "", ids(M1))) == "E_KIND"
 
 
 class TestRevocation:

@@ -22,7 +22,7 @@ from ledger.views import build, projection, query
 from ledger.views.build import ViewStatus, extend, rebuild, status
 from ledger.views.database import default_url, open_database, sqlite_url
 from ledger.views.query import ask
-from ledger.views.rows import body_rows
+from ledger.views.rows import body_rows, incident_row
 from ledger.views.tables import LADDER, LADDER_VIEW, MODELS, TABLES
 from tests.support.ledgers import (
     ORIGIN,
@@ -33,6 +33,7 @@ from tests.support.views import (
     ALL,
     IMPORT_AT,
     IMPORTED,
+    INCIDENT,
     MEASURED,
     MEASURED_NS,
     REJECTED,
@@ -140,6 +141,29 @@ def test_every_table_and_column_is_there(whole: VerifiedLog, tmp_path: Path) -> 
     assert {name for name, found in rows.items() if not found} == set()
     assert list(rows[LADDER_VIEW][0]) == [name for names in LADDER.values() for name in names]
     assert {row["receipt"] for row in rows["receipts"]} == set(range(ALL))
+
+
+def test_an_attempt_that_failed_stands_beside_the_round_that_was_measured_later(
+    whole: VerifiedLog, tmp_path: Path
+) -> None:
+    rows = built(tmp_path / "views.sqlite", whole)
+    (incident,) = rows["incidents"]
+    assert incident == {
+        **INCIDENT["slot"],
+        "receipt": ALL - 2,
+        "round_id": "retried",
+        "attempt": 1,
+        "outcome": "infra",
+        "diagnosis": "out of memory",
+        "log_sha256": INCIDENT["log"]["sha256"],
+    }
+    assert {row["id"]: row["attempt"] for row in rows["rounds"]}["retried"] == 2
+    assert {row["attempt"] for row in rows["rounds"] if row["id"] != "retried"} == {1}
+
+
+def test_an_incident_may_leave_open_why() -> None:
+    row = incident_row(7, {name: value for name, value in INCIDENT.items() if name not in ("diagnosis", "log")})
+    assert (row["receipt"], row["diagnosis"], row["log_sha256"]) == (7, None, None)
 
 
 def test_exact_numbers_stand_beside_those_for_sorting(whole: VerifiedLog, tmp_path: Path) -> None:
@@ -363,7 +387,7 @@ def test_a_question_is_answered_in_text_integers_and_nulls(whole: VerifiedLog, t
     ladder = ask(engine, whole, "SELECT receipt, label FROM ladder")
     assert ladder.columns == ["receipt", "label"]
     assert ladder.rows[:3] == [[5, "REJECT"], [6, "REJECT"], [10, "none"]]
-    assert [receipt for receipt, _ in ladder.rows] == [5, 6, 10, 12]
+    assert [receipt for receipt, _ in ladder.rows] == [5, 6, 10, 12, ALL - 1]
 
 
 def test_no_name_needs_quotes(whole: VerifiedLog, tmp_path: Path) -> None:
