@@ -9,11 +9,11 @@ import typer
 from cli import output
 from cli.dry_run import ROUND_JSON, FileReport, RoundReport
 from cli.round_words import print_round
+from cli.status import remedy_line
 from ledger.canonical import JsonObject, NumberText
 from ledger.errors import LedgerError
 from ledger.flags import quarantine_codes
 from ledger.ingest.adapter import Row
-from ledger.ingest.faults import CATALOGUE
 from ledger.ingest.row_notes import name_rows
 from ledger.ingest.values import printed_number
 from ledger.metrics import METRICS
@@ -86,9 +86,9 @@ def _shorten(text: str) -> str:
 
 def _print_refusal(error: LedgerError) -> None:
     typer.echo(f"  refused  {error}")
-    entry = CATALOGUE.get(error.code)
-    if entry:
-        typer.echo(f"  to do    {entry.remedy}")
+    remedy = remedy_line(error.code)
+    if remedy:
+        typer.echo(remedy)
 
 
 def _figures(row: Row) -> list[tuple[str, int, Fraction | None]]:

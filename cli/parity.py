@@ -47,6 +47,7 @@ def _read(text: str, roles: Collection[str]) -> ParityFile:
     return ParityFile(
         role=role,
         name=path.name,
+        given_as=text.removeprefix(f"{role}="),
         raw=raw,
         printed=read_parity(raw, name),
         given_depth=depth,

@@ -88,14 +88,14 @@ def _fail(error: LedgerError, *, as_json: bool) -> NoReturn:
             )
     output.drop_unwritten()
     output.say(f"rungbook: {error}")
-    if status == REFUSED:
-        _say_remedy(error.code)
+    remedy = remedy_line(error.code) if status == REFUSED else ""
+    if remedy:
+        output.say(remedy)
     raise typer.Exit(status) from error
 
 
-def _say_remedy(code: str) -> None:
-    """What to do about a code of measurements."""
+def remedy_line(code: str) -> str:
+    """What to do about a code of measurements, as a line; empty for other codes."""
     from ledger.ingest.faults import CATALOGUE  # noqa: PLC0415 - only where something was refused
 
-    if code in CATALOGUE:
-        output.say(f"  to do    {CATALOGUE[code].remedy}")
+    return f"  to do    {CATALOGUE[code].remedy}" if code in CATALOGUE else ""

@@ -37,6 +37,13 @@ RULINGS = {
 """Actions of a ruling, each with the members that it takes and no other."""
 
 
+REVIEWS = ("accepted", "rejected")
+"""Outcomes of a review."""
+
+ENDINGS = ("infra", "config", "refused")
+"""How an attempt ends without a number: machine or engine failed, it was set up wrongly, no measurement came out."""
+
+
 def ledger_subject(origin: str) -> Subject:
     """The subject of statements about the ledger itself: it is named by the digest of its origin."""
     return "ledger", hashlib.sha256(origin.encode()).hexdigest()

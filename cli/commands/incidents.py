@@ -28,11 +28,10 @@ from ledger.draft import Draft
 from ledger.errors import RefusedError
 from ledger.ingest.companions import attachment_name
 from ledger.ingest.options import ROLES, read_slot
+from ledger.kinds import ENDINGS
 from ledger.log import LOCK_TIMEOUT_S
 from ledger.scoring.rung import read_slot as as_slot
 from ledger.verified import VerifiedLog
-
-OUTCOMES = ("infra", "config", "refused")
 
 
 def register(app: typer.Typer) -> None:
@@ -85,8 +84,8 @@ def record(
 
     The round itself, measured by a later attempt, is appended with --round ID --attempt N.
     """
-    if outcome not in OUTCOMES:
-        raise RefusedError("E_OPTION", f"expected {', '.join(OUTCOMES)}, found {outcome!r}", where="--outcome")
+    if outcome not in ENDINGS:
+        raise RefusedError("E_OPTION", f"expected {', '.join(ENDINGS)}, found {outcome!r}", where="--outcome")
     if diagnosis is not None and not diagnosis.strip():
         raise RefusedError("E_OPTION", "an empty text says nothing: say why, or leave it out", where="--diagnosis")
     found = find_ledger(ledger)

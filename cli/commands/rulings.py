@@ -13,7 +13,7 @@ from cli.status import reports_errors
 from ledger.canonical import JsonObject
 from ledger.draft import Draft
 from ledger.errors import RefusedError
-from ledger.kinds import RULINGS, check_body
+from ledger.kinds import REVIEWS, RULINGS, check_body
 from ledger.log import LOCK_TIMEOUT_S
 from ledger.verify import verify
 
@@ -21,9 +21,6 @@ from ledger.verify import verify
 def register(app: typer.Typer) -> None:
     """Add the command."""
     app.command(epilog='Example: rungbook ruling void 12 --reason "built in a dirty tree" --key maintainer')(ruling)
-
-
-_OUTCOMES = ("accepted", "rejected")
 
 
 @reports_errors
@@ -49,8 +46,8 @@ def ruling(
     """
     if action not in RULINGS:
         raise RefusedError("E_RULING", f"there is no ruling {action!r}; known: {', '.join(RULINGS)}", where="ACTION")
-    if action == "review" and outcome not in _OUTCOMES:
-        raise RefusedError("E_RULING", f"a review takes --outcome {' or '.join(_OUTCOMES)}", where="--outcome")
+    if action == "review" and outcome not in REVIEWS:
+        raise RefusedError("E_RULING", f"a review takes --outcome {' or '.join(REVIEWS)}", where="--outcome")
     found = find_ledger(ledger)
     log = verify(found.store, mode="quick").require_log()
     body: JsonObject = {"action": action, "receipt": log.entries[log.find(reference)].digest.hex(), "reason": reason}

@@ -21,6 +21,7 @@ from ledger.ingest.faults import Fault, read_note
 from ledger.ingest.options import RoundOptions, find_other_workload, read_slot, require_given, settle_starts
 from ledger.ingest.parity import add_parity
 from ledger.ingest.row_notes import join_notes
+from ledger.ingest.words import counted, verb
 from ledger.round import without_load
 
 if TYPE_CHECKING:
@@ -265,7 +266,11 @@ def _said(runs: Sequence[Run]) -> frozenset[Said]:
 def _faults(runs: Sequence[Run]) -> list[Fault]:
     faults = join_notes((run.name, run.raw, row) for run in runs for row in run.rows)
     faults += [
-        Fault("F_ROWS_LEFT", f"{run.left_out} rows of {run.name} are left out of the arm {run.role}")
+        Fault(
+            "F_ROWS_LEFT",
+            f"{counted(run.left_out, 'row')} of {run.name} {verb(run.left_out, 'is', 'are')} left out of the arm "
+            f"{run.role}",
+        )
         for run in runs
         if run.left_out
     ]

@@ -55,7 +55,11 @@ REFUSED = (
     ("E_UNUSABLE", "a measured request failed, or is too short for a rate", "run the row again: all must count"),
     ("E_TIME", "a time that is none, or not in UTC", "give the tool's untouched output"),
     ("E_DIGEST", "not a SHA-256 in lower-case hexadecimal digits", "give the tool's untouched output"),
-    ("E_COMPANION", "a file that another one names is not there", "keep the folders as the tool wrote them"),
+    (
+        "E_COMPANION",
+        "a file that another one names is not there",
+        "put it where its name leads from the file's folder, or from one of the three above",
+    ),
     ("E_ITERATIONS", "the report pools several iterations of one record", "run the row once a record"),
     ("E_NO_CODE", "the digest of the code is that of an empty folder", "give the tool the folder that holds the code"),
     ("E_STORE", "the drafter's store took in the answers of the runs", "run with the store off or read-only"),

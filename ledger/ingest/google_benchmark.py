@@ -38,6 +38,7 @@ from ledger.ingest.timed import (
     wrong_kind,
 )
 from ledger.ingest.values import as_object, as_text, look, read_json
+from ledger.ingest.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -231,9 +232,9 @@ def _notes(repetitions: Sequence[_Repetition], file: _File, context: Context) ->
         )
     aggregates = sum(map(len, file.aggregates.values()))
     if aggregates:
-        found.append(f"F_AGGREGATE_SKIPPED: {aggregates} rows of the file summarise others and are left out")
+        found.append(f"F_AGGREGATE_SKIPPED: {counted(aggregates, 'row')} of the file left out: a summary of others")
     if file.failed:
-        found.append(f"F_RESULT_SKIPPED: {len(file.failed)} rows of the file failed or were skipped and are left out")
+        found.append(f"F_RESULT_SKIPPED: {counted(len(file.failed), 'row')} of the file left out: failed or skipped")
     if any(isinstance(value, NonFinite) for each in repetitions for value in each.row.values()):
         found.append("F_NONFINITE: a counter is NaN or Infinity; it is kept as text")
     return found

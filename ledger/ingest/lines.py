@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ledger.ingest.words import counted
+
 _JSON_STARTS = frozenset(b'{}[]", \t')
 
 
@@ -16,7 +18,7 @@ def skip_log_lines(raw: bytes) -> tuple[bytes, str]:
     whole = any(line[:1] == b"{" and line.rstrip()[-1:] == b"}" for line in lines)
     kept = [line if not line.strip() or _may_be_json(line, whole=whole) else b"" for line in lines]
     skipped = sum(one != other for one, other in zip(lines, kept, strict=True))
-    note = f"F_SKIPPED_LINES: {skipped} lines of a log were read past, as asked for" if skipped else ""
+    note = f"F_SKIPPED_LINES: {counted(skipped, 'line')} of a log read past, as asked for" if skipped else ""
     return b"\n".join(kept), note
 
 

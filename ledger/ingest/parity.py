@@ -37,6 +37,7 @@ class ParityFile:
         given_depth: tokens of a chunk, where the text does not say them.
         given_trials: positions that were compared, where the text does not say how many chunks there were.
         path: code path or configuration that ran; empty when it is not said.
+        given_as: the file as the caller named it, with all that was said of it.
     """
 
     role: str
@@ -46,6 +47,7 @@ class ParityFile:
     given_depth: int | None = None
     given_trials: int | None = None
     path: str = ""
+    given_as: str = ""
 
     @property
     def depth(self) -> int | None:
@@ -62,7 +64,7 @@ class ParityFile:
         """What must be given and is not, as the option that gives it."""
         asked = ",depth=N" * (self.depth is None)
         asked += ",trials=N" * (self.trials is None and self.printed.chunks is None)
-        return [f"{_OPTION} {self.role}={self.name}{asked}"] if asked else []
+        return [f"{_OPTION} {self.role}={self.given_as or self.name}{asked}"] if asked else []
 
 
 def add_parity(body: JsonObject, files: Sequence[ParityFile]) -> list[tuple[str, str]]:

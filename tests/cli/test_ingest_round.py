@@ -208,7 +208,7 @@ def test_C18_lines_of_a_log_are_read_past_when_asked_for(tmp_path: Path) -> None
     body = plan(tmp_path, path, *GIVEN, "--from", "aiperf", "--skip-log-lines")["round"]
     assert [rep["records"] for rep in body["reps"]] == [rep["records"] for rep in sound["reps"]]
     (fault,) = body["faults"]
-    assert (fault["code"], fault["message"]) == ("F_SKIPPED_LINES", "2 lines of a log were read past, as asked for")
+    assert (fault["code"], fault["message"]) == ("F_SKIPPED_LINES", "2 lines of a log read past, as asked for")
     assert body["attachments"][0]["sha256"] == hashlib.sha256(path.read_bytes()).hexdigest()
 
 

@@ -48,7 +48,7 @@ def test_the_repetitions_of_a_name_are_the_samples_of_one_row() -> None:
     assert row.records == {"wall_ns": [3500, 2500, 4500], "iterations": [1000, 1000, 1000]}
     assert (row.wall_ns, row.started_at, row.commit) == (10_500, "2027-01-15T08:00:00Z", None)
     assert row.harness == {"name": "google-benchmark", "version": "v1.9.0"}
-    assert row.notes == ("F_AGGREGATE_SKIPPED: 4 rows of the file summarise others and are left out",)
+    assert row.notes == ("F_AGGREGATE_SKIPPED: 4 rows of the file left out: a summary of others",)
 
 
 def test_tests_are_numbered_by_the_place_of_their_first_repetition() -> None:
@@ -167,7 +167,7 @@ def test_old_builds_do_not_mark_summaries_and_they_are_none_the_less() -> None:
     (row,) = read(repeated)
     assert row.records["wall_ns"] == [200, 400]
     assert row.notes == (
-        "F_AGGREGATE_SKIPPED: 2 rows of the file summarise others and are left out",
+        "F_AGGREGATE_SKIPPED: 2 rows of the file left out: a summary of others",
         "F_REPORTED_MISMATCH: stddev of real_time 1.5 is not that of the samples",
     )
     fitted = of_rows(
@@ -194,7 +194,7 @@ def test_what_failed_or_was_skipped_is_left_out_aloud(failed: dict[str, Any]) ->
     document["benchmarks"][0] |= failed | {"iterations": 0, "real_time": 0.0}
     (row,) = read(document)
     assert (row.number, row.records["wall_ns"]) == (1, [2500, 4500])
-    assert row.notes == ("F_RESULT_SKIPPED: 1 rows of the file failed or were skipped and are left out",)
+    assert row.notes == ("F_RESULT_SKIPPED: 1 row of the file left out: failed or skipped",)
     document["benchmarks"] = [each | failed for each in document["benchmarks"]]
     assert refusal(document) == ("E_ALL_FAILED", "run.json/benchmarks")
 

@@ -16,11 +16,12 @@ from ledger.caches import Caches
 from ledger.draft import Draft, sign_draft
 from ledger.errors import LedgerError, RefusedError
 from ledger.examine import examine
-from ledger.kinds import body_subject, check_body, ledger_subject
+from ledger.kinds import ENDINGS, REVIEWS, RULINGS, body_subject, check_body, ledger_subject
 from ledger.loading import read_state
 from ledger.log import Log
 from ledger.receipt import file_digest
 from ledger.rule import rule_digest
+from ledger.schema import load_schema
 from ledger.statement import Producer, SignedStatement, build_statement, sign_statement
 from ledger.store.directory import DirectoryStore
 from ledger.verify import verify
@@ -54,6 +55,14 @@ if TYPE_CHECKING:
 TWO = MAINTAINERS[:2]
 NOWHERE = "0" * 64
 MAINTAINED = ("rule", "ruling", "rescore")
+
+
+def test_the_words_of_rulings_and_incidents_are_those_of_their_schemas() -> None:
+    ruling_says = load_schema("ruling")["properties"]["predicate"]["properties"]["ruling"]["properties"]
+    incident_says = load_schema("incident")["properties"]["predicate"]["properties"]["incident"]["properties"]
+    assert list(RULINGS) == ruling_says["action"]["enum"]
+    assert list(REVIEWS) == ruling_says["outcome"]["enum"]
+    assert list(ENDINGS) == incident_says["outcome"]["enum"]
 
 
 @pytest.fixture(scope="module")

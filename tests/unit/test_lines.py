@@ -12,7 +12,7 @@ DOCUMENT = b'[\n  {\n    "a": [\n      1\n    ]\n  }\n]\n'
 
 def left(raw: bytes) -> tuple[bytes, int]:
     kept, note = skip_log_lines(raw)
-    assert note == "" or note.endswith("lines of a log were read past, as asked for")
+    assert note == "" or note.endswith("of a log read past, as asked for")
     return kept, int(note.split()[1]) if note else 0
 
 

@@ -212,7 +212,7 @@ def test_C04_a_success_without_a_token_is_a_failure() -> None:
     assert values(row, "decode_tok_s") == [100]
     assert values(row, "ttft") == [100]
     assert flags(row) == {"F_EMPTY_OUTPUT", "F_N1", "F_REPORTED_MISMATCH"}
-    assert notes(row, "F_EMPTY_OUTPUT") == ["1 requests that the tool counts as completed gave no token"]
+    assert notes(row, "F_EMPTY_OUTPUT") == ["1 request that the tool counts as completed gave no token"]
     assert [note.partition(" is")[0] for note in notes(row, "F_REPORTED_MISMATCH")] == [
         "request_throughput",
         "median_ttft_ms",

@@ -18,6 +18,7 @@ from ledger.ingest.values import as_decimal, exponent_of, printed_number
 from ledger.ingest.vllm.fields import count_if_said, count_of, duration_of
 from ledger.ingest.vllm.figures import MEDIAN, Printed, compare, compare_statistics
 from ledger.ingest.vllm.requests import Request, has_details, read_requests
+from ledger.ingest.words import counted
 from ledger.metrics import NS_PER_MS, NS_PER_S
 
 if TYPE_CHECKING:
@@ -181,7 +182,7 @@ def _notes_of_requests(load: Load) -> list[str]:
     empty = load.completed - load.good
     found = {
         f"F_CHUNKED: {pieces} answers came in another number of pieces than they have tokens": pieces,
-        f"F_EMPTY_OUTPUT: {empty} requests that the tool counts as completed gave no token": empty,
+        f"F_EMPTY_OUTPUT: {counted(empty, 'request')} that the tool counts as completed gave no token": empty,
     }
     return [note for note, holds in found.items() if holds]
 
