@@ -66,6 +66,7 @@ def check_round(body: JsonObject) -> None:
             _check_rep(rep, f"/reps/{at}")
         if not rep["warmup"]:
             arm.update([(metric, context) for metric in rep["metrics"]])
+    _check_workloads(body["reps"])
     _check_measured(body, measured)
     _check_parity(body, roles)
     if body["purpose"] == "noise":
@@ -120,6 +121,29 @@ def _check_order(reps: list[JsonObject]) -> None:
         if owners.setdefault(order, rep["arm"]) != rep["arm"]:
             raise RefusedError("E_ORDER", f"two arms share the run {order}", where=f"/reps/{at}/order")
         last = order
+
+
+def _check_workloads(reps: list[JsonObject]) -> None:
+    """What meets in one comparison must have measured the same: one user is not served at the rate of eight.
+
+    The seed may differ from run to run. What a repetition does not say of its workload is not held against it.
+    """
+    asked = reps[0].get("workload")
+    if all(rep.get("workload") == asked for rep in reps):
+        return
+    seen: dict[tuple[str, int], JsonObject] = {}
+    for at, rep in enumerate(reps):
+        said = {name: value for name, value in rep.get("workload", {}).items() if name != "seed"}
+        for metric in rep["metrics"] if not rep["warmup"] else ():
+            known = seen.setdefault((metric, rep["context"]), {})
+            for name, value in said.items():
+                if known.setdefault(name, value) != value:
+                    raise RefusedError(
+                        "E_MIXED",
+                        f"{metric} at context {rep['context']} was measured with {name} {known[name]} and {value}; one "
+                        "round has one workload",
+                        where=f"/reps/{at}/workload/{name}",
+                    )
 
 
 def _is_plain(rep: JsonObject) -> bool:

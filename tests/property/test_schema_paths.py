@@ -223,6 +223,7 @@ def complete_round() -> Any:  # noqa: ANN401 - any JSON value
     records |= {"prompt_sha256": [sha, None, sha]}
     return {
         "id": "round-1",
+        "attempt": 1,
         "purpose": "score",
         "slot": {"project": "p", "node": "n", "quant": "q4", "context": 0, "metric": "wall"},
         "protocol": {"name": "p", "version": text, "description": text},

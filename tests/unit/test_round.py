@@ -30,6 +30,15 @@ def records(**columns: list[Any]) -> dict[str, Any]:
 
 STREAM = {"completion_tokens": [9], "prompt_tokens": [512], "wall_ns": [90]}
 
+
+def loads(main: dict[str, Any] | None, candidate: dict[str, Any] | None, **members: Any) -> dict[str, Any]:  # noqa: ANN401 - as above
+    """Repetitions with these workloads; the members are those of the second."""
+    reps = pair(**members)
+    for rep, workload in zip(reps, (main, candidate), strict=True):
+        rep.update({} if workload is None else {"workload": workload})
+    return {"reps": reps}
+
+
 REFUSALS = [
     pytest.param({"arms": arms("main", "main")}, "E_ARM_TWICE", "/arms", "main", id="arm-twice"),
     pytest.param({"reps": pair(arm="reference")}, "E_ARM_UNKNOWN", "/reps/1/arm", "reference", id="arm-unknown"),
@@ -56,6 +65,14 @@ REFUSALS = [
     pytest.param(
         {"reps": pair(metrics=["prefill_tok_s", "prefill_tok_s"])},
         "E_METRIC_TWICE", "/reps/1/metrics", "prefill_tok_s", id="metric-twice",
+    ),
+    pytest.param(
+        loads({"concurrency": 1, "gen_tokens": 64}, {"concurrency": 8, "gen_tokens": 64}),
+        "E_MIXED", "/reps/1/workload/concurrency", "concurrency 1 and 8", id="workload-of-one-arm",
+    ),
+    pytest.param(
+        {"reps": [*pair(), make_rep(2, "main", workload={"batch": 1}), make_rep(3, "main", workload={"batch": 2})]},
+        "E_MIXED", "/reps/3/workload/batch", "prefill_tok_s at context 512", id="workload-within-an-arm",
     ),
     pytest.param({"reps": pair(order=0)}, "E_ORDER", "/reps/1/order", "run 0", id="order-shared"),
     pytest.param(
@@ -159,6 +176,26 @@ def test_a_sample_may_take_the_whole_repetition() -> None:
 
 def test_rows_of_one_run_share_its_order() -> None:
     check_round(make_round(reps=[make_rep(0, "main"), make_rep(0, "main"), make_rep(7, "candidate")]))
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        pytest.param(loads({"seed": 1, "batch": 1}, {"seed": 2, "batch": 1}), id="another-seed"),
+        pytest.param(loads({"batch": 1}, {}), id="nothing-said"),
+        pytest.param(loads({"batch": 1}, None), id="nothing-said-at-all"),
+        pytest.param(loads({"batch": 1}, {"concurrency": 8}), id="other-members"),
+    ],
+)
+def test_a_workload_may_be_said_in_part_and_the_seed_may_differ(members: dict[str, Any]) -> None:
+    check_round(make_round(**members))
+
+
+def test_another_metric_another_context_and_a_warm_up_may_be_of_another_workload() -> None:
+    other = {"workload": {"gen_tokens": 4096}}
+    reps = [rep | {"workload": {"gen_tokens": 0}} for rep in pair()]
+    more = [make_rep(2, "main", warmup=True, **other), make_rep(3, "main", metrics=["wall"], **other)]
+    check_round(make_round(reps=[*reps, *more, make_rep(4, "main", context=64, **other)]))
 
 
 def test_warm_up_is_checked_but_does_not_count() -> None:
