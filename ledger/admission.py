@@ -190,12 +190,14 @@ class State:
                 where=f"/predicate/{claim.kind}/id",
             )
         if claim.kind == "incident":
-            self.attempts.check_incident(claim.body or {}, self.figures)
+            self.attempts.check_incident(claim.body or {})
         elif claim.kind == "round":
             self.attempts.check_round(claim.node, claim.figure_id, claim.attempt)
         return attested
 
     def _check_ruling(self, body: JsonObject) -> None:
+        if body["action"] == "void" and self.attempts.is_incident(self._index_of(body["receipt"])):
+            return
         target = self._figure_of(body["receipt"], "/predicate/ruling/receipt")
         if "by" in body and self._figure_of(body["by"], "/predicate/ruling/by") <= target:
             raise RefusedError(
@@ -206,13 +208,21 @@ class State:
 
     def _figure_of(self, digest: str, where: str) -> int:
         """Index of the figure that a ruling names."""
-        try:
-            index = self.digests.index(bytes.fromhex(digest))
-        except ValueError:
-            index = -1
+        index = self._index_of(digest)
         if index not in self.figures.values():
-            raise RefusedError("E_RULING_TARGET", f"{digest} is no round and no imported figure here", where=where)
+            raise RefusedError(
+                "E_RULING_TARGET",
+                f"{digest} is no round and no imported figure here (and no incident that stands, which can be voided)",
+                where=where,
+            )
         return index
+
+    def _index_of(self, digest: str) -> int:
+        """Index of the receipt file with this digest; -1 for none."""
+        try:
+            return self.digests.index(bytes.fromhex(digest))
+        except ValueError:
+            return -1
 
     def _check_place(self, claim: Claim) -> None:
         if claim.identity in self.identities:
@@ -233,7 +243,7 @@ class State:
         """Take in what a statement that is signed but not sealed yet leaves to the next: its number, or an incident."""
         self._number(claim)
         if claim.kind == "incident":
-            self.attempts.add(claim.body or {}, None)
+            self.attempts.add_incident(claim.body or {}, None)
 
     def _number(self, claim: Claim) -> None:
         numbering = self.producers.setdefault(claim.producer, Numbering())
@@ -252,11 +262,21 @@ class State:
             self.keys_at.append(self.size)
         elif claim.kind in FIGURE_KINDS:
             self.figures.setdefault(claim.figure_id, self.size)
-        elif claim.kind == "incident":
-            self.attempts.add(claim.body or {}, self.size)
+        self._add_attempt(claim)
         self._number(claim)
         self.identities.setdefault(claim.identity, self.size)
         self.add_file(digest)
+
+    def _add_attempt(self, claim: Claim) -> None:
+        """Take in what a statement does to attempts at rounds."""
+        if claim.kind == "round":
+            self.attempts.add_round(claim.node, claim.figure_id, self.size)
+        elif claim.kind == "incident":
+            self.attempts.add_incident(claim.body or {}, self.size)
+        elif claim.kind == "ruling" and claim.body and claim.body["action"] == "void":
+            target = self._index_of(claim.body["receipt"])
+            if self.attempts.is_incident(target):
+                self.attempts.void(target)
 
     def add_file(self, digest: bytes) -> None:
         """Take in a receipt file of which nothing else is to be believed."""

@@ -65,7 +65,7 @@ def check_body(kind: str, body: JsonObject) -> None:
 
     Raises:
         RefusedError: what `ledger.round.check_round` and `ledger.rule.check_rule` raise, ``E_RULING``,
-            ``E_FILE_TWICE``, ``E_PARITY_RANGE``, ``E_NOT_MEASURED``.
+            ``E_FILE_TWICE``, ``E_PARITY_RANGE``, ``E_NOT_MEASURED``, ``E_RETRY_NO_DIAG``.
     """
     check = _CHECKS.get(kind)
     if check:
@@ -81,6 +81,12 @@ def _check_ruling(body: JsonObject) -> None:
 
 def _check_incident(body: JsonObject) -> None:
     check_arms(body["arms"])
+    if not any(letter.isprintable() and not letter.isspace() for letter in body.get("diagnosis", "none")):
+        raise RefusedError(
+            "E_RETRY_NO_DIAG",
+            "a diagnosis in which nothing can be read: say why, or leave it out",
+            where="/predicate/incident/diagnosis",
+        )
 
 
 def _check_round(body: JsonObject) -> None:

@@ -110,11 +110,10 @@ def find_figure(state: State, kind: str, body: object) -> int | None:
         return None
     if kind != "incident":
         return state.figures.get(str(body.get("id"))) if kind in FIGURE_KINDS else None
-    slot, attempt = body.get("slot"), body.get("attempt")
-    if not isinstance(slot, dict) or not isinstance(attempt, int):
+    slot, attempt, round_id = body.get("slot"), body.get("attempt"), body.get("round")
+    if not isinstance(slot, dict) or not isinstance(attempt, int) or not isinstance(round_id, str):
         return None
-    ending = state.attempts.find(str(slot.get("node")), str(body.get("round")), attempt)
-    return ending.receipt if ending else None
+    return state.attempts.find(body) if isinstance(slot.get("node"), str) else None
 
 
 def read_again(store: Store, state: State, index: int) -> bytes:

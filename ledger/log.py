@@ -151,8 +151,9 @@ class Log:
                     self._take(item, basis, group, f"/{at}" if len(items) > 1 else "") for at, item in enumerate(items)
                 ]
                 self._commit(group, note_key)
-            except BaseException:
-                if self._state.size != basis.tree_size:  # it holds receipts that are not in the ledger
+            except BaseException as err:
+                # It holds receipts that are not in the ledger, or half of one: an interrupt may have come in between.
+                if self._state.size != basis.tree_size or not isinstance(err, LedgerError):
                     self._forget()
                 raise
             return results

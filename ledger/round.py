@@ -36,8 +36,11 @@ def round_subject(body: JsonObject) -> tuple[str, str]:
 
 
 def says_the_same(one: JsonObject, other: JsonObject) -> bool:
-    """Whether two bodies are one figure: equal but for the load of the node, which is of the moment of asking."""
-    return without_load(one) == without_load(other)
+    """Whether two bodies are one figure: equal but for the load of the node, which is of the moment of asking.
+
+    A round that does not say which attempt it is, is the first.
+    """
+    return {"attempt": 1} | without_load(one) == {"attempt": 1} | without_load(other)
 
 
 def without_load(body: JsonObject) -> JsonObject:

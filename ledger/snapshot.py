@@ -82,7 +82,7 @@ def _restore(value: dict[str, Any], store: Store) -> State:
         state.add_file(digests[at : at + _SIZE])
     state.identities = {bytes.fromhex(identity): index for identity, index in value["identities"].items()}
     state.figures = value["figures"]
-    state.attempts = Attempts.from_rows(value["attempts"])
+    state.attempts = Attempts.from_rows(*value["attempts"])
     state.keys_at = value["keys"]
     for keyid, items in value["producers"].items():
         numbering = state.producers.setdefault(keyid, Numbering())

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import typer
 
@@ -28,7 +29,7 @@ from ledger.draft import Draft
 from ledger.errors import RefusedError
 from ledger.ingest.companions import attachment_name
 from ledger.ingest.options import ROLES, read_slot
-from ledger.kinds import ENDINGS
+from ledger.kinds import ENDINGS, check_body
 from ledger.log import LOCK_TIMEOUT_S
 from ledger.scoring.rung import read_slot as as_slot
 from ledger.verified import VerifiedLog
@@ -86,8 +87,6 @@ def record(
     """
     if outcome not in ENDINGS:
         raise RefusedError("E_OPTION", f"expected {', '.join(ENDINGS)}, found {outcome!r}", where="--outcome")
-    if diagnosis is not None and not diagnosis.strip():
-        raise RefusedError("E_OPTION", "an empty text says nothing: say why, or leave it out", where="--diagnosis")
     found = find_ledger(ledger)
     body: JsonObject = {
         "round": round_id,
@@ -98,6 +97,7 @@ def record(
     }
     body |= {"diagnosis": diagnosis} if diagnosis is not None else {}
     body |= {"log": _read_log(log_file)} if log_file else {}
+    check_body("incident", body)
     draft = Draft(kind="incident", body=body, signers=[load_private_key(path) for path in key])
     seal_or_attest(found, draft, output_file, ledger_key, lock_timeout=lock_timeout, as_json=as_json)
     if diagnosis is None:
@@ -131,13 +131,13 @@ def list_incidents(*, slot: SlotFilterOption = "", ledger: LedgerOption = None, 
     log, wanted = open_log(find_ledger(ledger)), slot_filter(slot)
     bodies = {index: log.receipt(index).statement.body for index in log.of_kind("incident")}
     bodies = {index: body for index, body in bodies.items() if wanted(as_slot(body["slot"]))}
-    rounds = _measured(log) if bodies else {}
-    ends = {index: rounds.get((body["slot"]["node"], body["round"])) for index, body in bodies.items()}
+    ends = _ends(log, bodies) if bodies else {}
     if as_json:
         listed = [
             {"diagnosis": None, "log": None}
             | body
-            | {"index": index, "sha256": log.entries[index].digest.hex(), "measured": ends[index]}
+            | {"index": index, "sha256": log.entries[index].digest.hex()}
+            | ends[index]._asdict()
             for index, body in bodies.items()
         ]
         output.write_json("incidents", {"tree_size": len(log.entries), "incidents": listed})
@@ -146,18 +146,42 @@ def list_incidents(*, slot: SlotFilterOption = "", ledger: LedgerOption = None, 
         typer.echo("nothing here yet")
         return
     rows = [
-        [str(index), body["round"], str(body["attempt"]), *incident_words(body), _end_text(ends[index])]
+        [str(index), body["round"], str(body["attempt"]), *incident_words(body), ends[index].text()]
         for index, body in bodies.items()
     ]
-    head = ["receipt", "round", "attempt", "outcome", "diagnosis", "later"]
+    head = ["receipt", "round", "attempt", "outcome", "diagnosis", "number"]
     typer.echo(output.table([head, *rows], right=frozenset({0, 2})))
 
 
-def _measured(log: VerifiedLog) -> dict[tuple[str, str], int]:
-    """Receipt of every round by node and id."""
+class _End(NamedTuple):
+    """What came of a failed attempt: the receipt with the number, and rulings about that and about the incident."""
+
+    number: int | None
+    number_gone_at: int | None
+    gone_at: int | None
+
+    def text(self) -> str:
+        """In words."""
+        found = "none" if self.number is None else f"receipt {self.number}"
+        if self.number_gone_at is not None:
+            found += f", void since receipt {self.number_gone_at}"
+        return found if self.gone_at is None else f"the incident is void since receipt {self.gone_at}"
+
+
+def _ends(log: VerifiedLog, incidents: Mapping[int, JsonObject]) -> dict[int, _End]:
+    rulings = [(index, log.receipt(index).statement.body) for index in log.of_kind("ruling")]
+    gone: dict[str, int] = {}
+    for index, body in rulings:
+        if body["action"] in ("void", "supersede"):
+            gone.setdefault(body["receipt"], index)
     bodies = ((index, log.receipt(index).statement.body) for index in log.of_kind("round"))
-    return {(body["slot"]["node"], body["id"]): index for index, body in bodies}
+    rounds = {(body["slot"]["node"], body["id"]): index for index, body in bodies}
 
+    def gone_at(index: int | None) -> int | None:
+        return None if index is None else gone.get(log.entries[index].digest.hex())
 
-def _end_text(receipt: int | None) -> str:
-    return "no number" if receipt is None else f"measured: receipt {receipt}"
+    found = {}
+    for index, body in incidents.items():
+        number = rounds.get((body["slot"]["node"], body["round"]))
+        found[index] = _End(number, gone_at(number), gone_at(index))
+    return found

@@ -192,10 +192,12 @@ def show(
 def _about(opened: VerifiedLog, digest: str, body: JsonObject | None) -> Iterator[str]:
     """What other receipts say of one: earlier attempts at it, if it is a round, and rulings about it."""
     own = (body["slot"]["node"], body["id"]) if body else None
+    rulings = list(_sound_bodies(opened, "ruling"))
+    void = {each["receipt"] for _, each in rulings if each["action"] == "void"}
     for at, each in _sound_bodies(opened, "incident") if own else ():
-        if (each["slot"]["node"], each["round"]) == own:
+        if (each["slot"]["node"], each["round"]) == own and opened.entries[at].digest.hex() not in void:
             yield f"retried    receipt {at}: attempt {each['attempt']} ended, {': '.join(incident_words(each))}"
-    for at, each in _sound_bodies(opened, "ruling"):
+    for at, each in rulings:
         if each["receipt"] == digest:
             yield f"ruling     receipt {at}: {_ruling_words(each)}"
 

@@ -10,6 +10,7 @@ import typer
 
 from cli import output
 from cli.context import Ledger, find_ledger, load_private_key, read_envelope
+from cli.inbox import in_sealing_order
 from cli.inputs import read_rounds
 from cli.options import JsonOption, KeyOption, LedgerKeyOption, LedgerOption, LockTimeoutOption
 from cli.outcome import attest_drafts, report_sealed, write_envelopes
@@ -177,7 +178,7 @@ def _read_waiting(paths: list[Path], *, skip_refused: bool) -> tuple[list[tuple[
             if not skip_refused:
                 raise MalformedError(err.code, err.message, where=f"{path} {err.where}".strip()) from err
             refused.append(f"{path}: {err}")
-    return sorted(waiting, key=lambda item: _producer_order(item[1])), refused
+    return in_sealing_order(waiting), refused
 
 
 def _expand(paths: list[Path]) -> list[Path]:
@@ -185,13 +186,6 @@ def _expand(paths: list[Path]) -> list[Path]:
     for path in paths:
         files += sorted(path.glob("*.json")) if path.is_dir() else [path]
     return files
-
-
-def _producer_order(signed: SignedStatement) -> tuple[str, int]:
-    producer = signed.statement.predicate.get("producer")
-    seq = producer.get("seq") if isinstance(producer, dict) else None
-    keyid = producer.get("keyid") if isinstance(producer, dict) else None
-    return str(keyid), seq if isinstance(seq, int) else -1
 
 
 def name_file(error: LedgerError, files: Sequence[Path]) -> LedgerError:

@@ -43,7 +43,7 @@ REFUSED = (
     (
         "E_ATTEMPT",
         "an attempt at a round has two ends, or the round has its number already",
-        "rungbook incident list; a later attempt says --attempt",
+        "rungbook incident list says how attempts ended; rungbook ruling void takes back a wrong incident",
     ),
     ("E_SAMPLE", "a sample is not a duration", "give the tool's untouched output"),
     ("E_WORKLOAD", "nothing was asked for: no prompt and no generation", "measure something"),

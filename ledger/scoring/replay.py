@@ -126,7 +126,8 @@ class Replay:
         if kind == "rule":
             self._in_force.insert(0, read_rule(body))
         elif kind == "ruling":
-            self._rule_on(index, body)
+            if body["receipt"] in self._by_digest:  # an incident can be voided, and is no figure
+                self._rule_on(index, body)
         else:
             self._by_digest[digest] = index
             if kind == "imported":

@@ -82,8 +82,8 @@ def test_C42_a_failure_with_a_diagnosis_and_the_retry_that_gave_the_number(desk:
     assert f"retried    receipt 3: attempt 1 ended, infra: {WHY}" in told
     assert "round      pr-7  attempt 2 (1 retry)" in told
     (listed,) = desk.run("incident", "list", "--json").document("incidents")["incidents"]
-    assert (listed["index"], listed["measured"], listed["diagnosis"]) == (3, 4, WHY)
-    assert desk.run("incident", "list").out.splitlines()[1].split("  ")[-1] == "measured: receipt 4"
+    assert (listed["index"], listed["number"], listed["diagnosis"]) == (3, 4, WHY)
+    assert desk.run("incident", "list").out.splitlines()[1].endswith("  receipt 4")
     desk.run("verify")
 
 
@@ -173,9 +173,9 @@ def test_the_list_is_of_all_or_of_some_slots(desk: Desk) -> None:
     record(desk)
     record(desk, round="pr-8", outcome="config", slot=slot_text(metric="wall"))
     rows = desk.run("incident", "list").out.splitlines()
-    assert rows[0].split() == ["receipt", "round", "attempt", "outcome", "diagnosis", "later"]
+    assert rows[0].split() == ["receipt", "round", "attempt", "outcome", "diagnosis", "number"]
     assert [row.split()[:4] for row in rows[1:]] == [["3", "pr-7", "1", "infra"], ["4", "pr-8", "1", "config"]]
-    assert all(row.endswith("  no number") for row in rows[1:])
+    assert all(row.endswith("  none") for row in rows[1:])
     assert len(desk.run("incident", "list", "--slot", "metric=wall").out.splitlines()) == 2
     assert desk.run("incident", "list", "--slot", "node=other").out == "nothing here yet\n"
 
@@ -185,7 +185,7 @@ def test_the_number_of_another_node_is_not_that_of_the_round(desk: Desk) -> None
     record(desk, slot=slot_text(node="node-2"))
     append(desk, "--round", "pr-7")
     (listed,) = desk.run("incident", "list", "--json").document("incidents")["incidents"]
-    assert listed["measured"] is None
+    assert listed["number"] is None
     assert "retried" not in desk.run("show", "5").out
 
 
@@ -215,6 +215,71 @@ def test_it_can_be_attested_and_sealed_later_with_the_round_that_follows(desk: D
     sealed = record(desk, "-o", "inbox/", status=REFUSED)
     assert sealed.code() == "E_SEALED"
     assert "this incident is sealed already, as receipt 3" in sealed.err
+
+
+def grant_second(desk: Desk) -> None:
+    desk.run("grant", desk.pub("stranger"), "--role", "scorer", "--node", NODE, "--key", desk.key("root"))
+
+
+@pytest.mark.parametrize("first", ["scorer", "stranger"])
+def test_C42_the_key_that_sorts_first_does_not_decide_whether_a_failure_is_sealed(desk: Desk, first: str) -> None:
+    grant_second(desk)
+    second = "stranger" if first == "scorer" else "scorer"
+    record(desk, "-o", "inbox/", by=first)
+    attest = ("attest", *tool_words(*PAIR), "--round", "pr-7", "-o", "inbox/", "--key")
+    desk.run(*attest, desk.key(second))  # as if it were the first attempt
+    done = desk.run("seal", "inbox/", "--skip-refused", status=REFUSED)
+    assert "E_ATTEMPT" in done.err
+    assert body_at(desk, 4)["diagnosis"] == WHY
+    assert desk.size == 5
+
+
+@pytest.mark.parametrize("first", ["scorer", "stranger"])
+def test_a_round_waits_for_the_incident_of_another_scorer(desk: Desk, first: str) -> None:
+    grant_second(desk)
+    second = "stranger" if first == "scorer" else "scorer"
+    record(desk, "-o", "inbox/", by=first)
+    attest = ("attest", *tool_words(*PAIR), "--round", "pr-7", "--attempt", "2", "-o", "inbox/", "--key")
+    desk.run(*attest, desk.key(second))
+    desk.run("seal", "inbox/", "--remove")
+    assert desk.size == 6
+    desk.run("verify")
+
+
+def test_an_incident_that_was_attested_and_never_handed_in_hinders_nobody(desk: Desk) -> None:
+    away = desk.root / "away.json"
+    record(desk, "-o", away, diagnosis="wrong")
+    away.unlink()
+    record(desk, "-o", "inbox/", diagnosis="right")
+    desk.run("attest", *tool_words(*PAIR), "--round", "other", "--key", desk.key("scorer"), "-o", "inbox/")
+    desk.run("seal", "inbox/")
+    assert body_at(desk, 3)["diagnosis"] == "right"
+
+
+def test_a_wrong_incident_is_voided_and_its_attempt_is_free(desk: Desk) -> None:
+    record(desk, diagnosis="typo: this was pr-8")
+    desk.run("ruling", "void", "3", "--reason", "of another round", "--key", desk.key("root"))
+    append(desk, "--round", "pr-7")
+    (listed,) = desk.run("incident", "list", "--json").document("incidents")["incidents"]
+    assert (listed["gone_at"], listed["number"], listed["number_gone_at"]) == (4, 5, None)
+    assert desk.run("incident", "list").out.splitlines()[1].endswith("  the incident is void since receipt 4")
+    assert "retried" not in desk.run("show", "5").out
+    assert "ruling     receipt 4: void" in desk.run("show", "3").out
+    for command in ("verify", "frontier", "ladder"):
+        desk.run(command)
+
+
+def test_a_number_that_was_voided_is_said_to_be(desk: Desk) -> None:
+    record(desk)
+    append(desk, "--round", "pr-7", "--attempt", "2")
+    desk.run("ruling", "void", "4", "--reason", "a dirty build", "--key", desk.key("root"))
+    assert desk.run("incident", "list").out.splitlines()[1].endswith("  receipt 4, void since receipt 5")
+
+
+def test_a_round_that_says_that_it_is_the_first_attempt_is_the_one_that_does_not(desk: Desk) -> None:
+    desk.run("append", write_round(desk.root, 7), "--key", desk.key("scorer"))
+    again = desk.run("append", write_round(desk.root, 7, attempt=1), "--key", desk.key("scorer"))
+    assert again.out.startswith("already sealed as receipt 3")
 
 
 def test_the_same_words_again_add_nothing(desk: Desk) -> None:
@@ -253,7 +318,8 @@ def test_defaults_of_the_slot_are_those_of_the_ledger(desk: Desk) -> None:
     ("options", "more", "code", "where"),
     [
         ({"outcome": "oom"}, (), "E_OPTION", "--outcome"),
-        ({"diagnosis": " "}, (), "E_OPTION", "--diagnosis"),
+        ({"diagnosis": " "}, (), "E_RETRY_NO_DIAG", "/predicate/incident/diagnosis"),
+        ({"diagnosis": "\u200b"}, (), "E_RETRY_NO_DIAG", "/predicate/incident/diagnosis"),
         ({"slot": slot_text(node="")}, (), "E_SLOT", "--slot"),
         ({"slot": slot_text(metric="speed")}, (), "E_SLOT", "--slot"),
         ({"slot": slot_text(node="node-2")}, (), "E_NODE", "/signatures"),
@@ -281,7 +347,7 @@ def test_what_is_wrong_is_named_and_nothing_is_written(
 def test_an_empty_diagnosis_is_not_the_same_as_none(desk: Desk) -> None:
     given = words(*CODES, diagnosis="")
     done = desk.run("incident", "record", *given, "--diagnosis", "", "--key", desk.key("scorer"), status=REFUSED)
-    assert done.code() == "E_OPTION"
+    assert done.code() == "E_RETRY_NO_DIAG"
     assert "say why, or leave it out" in done.err
 
 

@@ -18,11 +18,13 @@ from ledger.examine import examine
 from ledger.kinds import body_subject, check_body
 from ledger.loading import find_figure, read_state
 from ledger.log import Log
+from ledger.receipt import file_digest
 from ledger.schema import validate
 from ledger.scoring.replay import replay
 from ledger.store.directory import DirectoryStore
 from ledger.verify import verify
 from tests.support.attacker import Forgery
+from tests.support.files import read_receipts
 from tests.support.ledgers import (
     CONTRIBUTOR,
     LEDGER,
@@ -110,10 +112,13 @@ def test_C42_a_retry_after_a_diagnosed_failure_counts_and_shows_that_it_is_one(f
 def test_C42_a_retry_that_nothing_explains_is_no_measurement(folder: Path) -> None:
     seal(folder, incident("S", 1, diagnosis=None))
     assert refusal(folder, attempt_at("S", 2)) == ("E_RETRY_NO_DIAG", "/predicate/round/attempt")
-    for vain in ("", " ", "\t\n"):
-        with pytest.raises(MalformedError) as caught:
+    for vain in (" ", "\t\n", "\u00a0", "\u3000", "\u200b", " \u2060 "):
+        with pytest.raises(RefusedError) as caught:
             seal(folder, incident("S", 1, diagnosis=vain))
-        assert (caught.value.code, caught.value.where) == ("E_SCHEMA", "/predicate/incident/diagnosis")
+        assert (caught.value.code, caught.value.where) == ("E_RETRY_NO_DIAG", "/predicate/incident/diagnosis")
+    with pytest.raises(MalformedError) as empty:
+        seal(folder, incident("S", 1, diagnosis=""))
+    assert (empty.value.code, empty.value.where) == ("E_SCHEMA", "/predicate/incident/diagnosis")
     assert refusal(folder, attempt_at("never-announced", 2))[0] == "E_RETRY_NO_DIAG"
     seal(folder, incident("S", 1), attempt_at("S", 2))
     assert holds(folder)
@@ -169,11 +174,27 @@ def test_an_attempt_has_one_end(folder: Path) -> None:
     seal(folder, incident("P", 1, diagnosis=None))
     assert refusal(folder, incident("P", 1, diagnosis=None, outcome="config")) == ("E_ATTEMPT", where)
     assert seal(folder, incident("P", 1, outcome="config")) == [SIZE + 2]  # the diagnosis may say what it was
+    assert refusal(folder, incident("P", 1, diagnosis="another")) == ("E_ATTEMPT", where)
+
+
+@pytest.mark.parametrize("other", ["slot", "arms"])
+def test_a_diagnosis_that_is_added_is_of_the_same_work(folder: Path, other: str) -> None:
+    seal(folder, incident("R", 1, diagnosis=None))
+    members = {
+        "slot": incident_body("R")["slot"] | {"metric": "wall"},
+        "arms": [{"role": "main", "code_sha256": sha256_hex("other code")}],
+    }
+    place = ("E_ATTEMPT", "/predicate/incident/attempt")
+    assert refusal(folder, incident("R", 1, **{other: members[other]})) == place
+    seal(folder, incident("R", 1))
 
 
 def test_the_same_incident_again_is_the_receipt_that_exists(folder: Path) -> None:
     assert seal(folder, incident("R", 1)) == seal(folder, incident("R", 1)) == [SIZE]
     assert seal(folder, incident("R", 2), incident("R", 2)) == [SIZE + 1] * 2
+    silent = incident("P", 1, diagnosis=None)
+    assert seal(folder, silent, incident("P", 1)) == [SIZE + 2, SIZE + 3]
+    assert seal(folder, silent, incident("P", 1)) == [SIZE + 2, SIZE + 3]
 
 
 def test_an_attempt_that_failed_gives_no_number_either(folder: Path) -> None:
@@ -185,10 +206,73 @@ def test_an_attempt_that_failed_gives_no_number_either(folder: Path) -> None:
     assert holds(folder)
 
 
-def test_a_round_that_has_its_number_is_not_tried_again(folder: Path) -> None:
+@pytest.mark.parametrize("diagnosis", [None, DIAG])
+def test_C42_a_round_cannot_pass_for_an_earlier_attempt_than_one_that_failed(
+    folder: Path, diagnosis: str | None
+) -> None:
+    seal(folder, incident("R", 2, diagnosis=diagnosis), incident("R", 3))
+    for attempt in (None, 1, 2, 3):
+        with pytest.raises(RefusedError, match="with --attempt 4") as caught:
+            seal(folder, attempt_at("R", attempt))
+        assert caught.value.code == "E_ATTEMPT"
+    assert refusal(folder, attempt_at("R", 4))[0] == "E_RETRY_NO_DIAG"
+
+
+@pytest.mark.parametrize("attempt", [1, 2])
+def test_a_round_that_has_its_number_is_not_tried_again(folder: Path, attempt: int) -> None:
     seal(folder, attempt_at("R", 1))
-    assert refusal(folder, incident("R", 2)) == ("E_ATTEMPT", "/predicate/incident/round")
+    assert refusal(folder, incident("R", attempt)) == ("E_ATTEMPT", "/predicate/incident/round")
     assert refusal(folder, attempt_at("R", 2))[0] == "E_ID_CONFLICT"
+
+
+def test_one_id_on_two_nodes_is_two_rounds(folder: Path) -> None:
+    seal(folder, attempt_at("R", 1))
+    seal(folder, incident("R", 1, SCORER_2, node="n2"))  # the other node's failure is not lost
+    assert holds(folder)
+
+
+def test_a_retry_by_a_contributor_needs_a_scorer_who_says_why(folder: Path) -> None:
+    with pytest.raises(RefusedError, match="a scorer of n1 seals it first") as caught:
+        seal(folder, attempt_at("R", 2, CONTRIBUTOR))
+    assert caught.value.code == "E_RETRY_NO_DIAG"
+    seal(folder, incident("R", 1), attempt_at("R", 2, CONTRIBUTOR))
+    assert holds(folder)
+
+
+def void(folder: Path, index: int) -> Draft:
+    digest = file_digest(read_receipts(folder)[index]).hex()
+    body = {"action": "void", "receipt": digest, "reason": "mistaken"}
+    return Draft(kind="ruling", body=body, signers=MAINTAINERS[:2])
+
+
+def test_maintainers_void_an_incident_that_was_wrong_and_its_attempt_is_free(folder: Path) -> None:
+    seal(folder, incident("R", 1, diagnosis="typo: this was Q"))
+    seal(folder, void(folder, SIZE))
+    seal(folder, attempt_at("R", 1))
+    log = verify(DirectoryStore(folder)).require_log()
+    assert "R" in {item.rung.id for item in replay(log).judged}
+    assert refusal(folder, void(folder, SIZE))[0] == "E_RULING_TARGET"  # it does not stand any more
+    state = read_state(DirectoryStore(folder))
+    again = snapshot.decode_snapshot(snapshot.encode_snapshot(state), DirectoryStore(folder))
+    assert again is not None
+    again.attempts.check_round("n1", "R", 1)
+
+
+def test_of_two_incidents_about_an_attempt_the_other_still_stands(folder: Path) -> None:
+    seal(folder, incident("R", 1, diagnosis=None), incident("R", 1, diagnosis="a wrong one"))
+    seal(folder, void(folder, SIZE + 1))
+    assert refusal(folder, attempt_at("R", 2))[0] == "E_RETRY_NO_DIAG"
+    seal(folder, incident("R", 1), attempt_at("R", 2))
+    assert holds(folder)
+
+
+def test_an_incident_is_voided_by_maintainers_and_nothing_else_is_ruled_on_it(folder: Path) -> None:
+    seal(folder, incident("R", 1))
+    draft = void(folder, SIZE)
+    for members in ({"action": "review", "outcome": "rejected"}, {"action": "merged", "commit": "c"}):
+        other = Draft(kind="ruling", body=draft.body | members, signers=draft.signers)
+        assert refusal(folder, other) == ("E_RULING_TARGET", "/predicate/ruling/receipt")
+    assert refusal(folder, Draft(kind="ruling", body=draft.body, signers=[SCORER_1]))[0] == "E_ROLE"
 
 
 @pytest.mark.parametrize(
@@ -198,6 +282,7 @@ def test_a_round_that_has_its_number_is_not_tried_again(folder: Path) -> None:
         ((SCORER_2,), "E_NODE"),
         ((MAINTAINERS[0],), "E_ROLE"),
         ((SCORER_1, CONTRIBUTOR), "E_ROLE"),
+        ((SCORER_1, SCORER_2), "E_NODE"),
     ],
 )
 def test_only_scorers_of_the_node_say_that_an_attempt_failed(
@@ -253,16 +338,14 @@ def test_a_body_of_anything_has_no_receipt(folder: Path, member: str, odd: objec
     assert find_figure(state, "incident", odd) is None
 
 
-def test_what_waits_to_be_sealed_counts_for_who_signs_next(folder: Path) -> None:
+def test_what_waits_to_be_sealed_explains_and_hinders_nobody(folder: Path) -> None:
     state = read_state(DirectoryStore(folder))
-    for draft in (incident("R", 1, diagnosis=None), incident("R", 1)):
+    for draft in (incident("R", 1, diagnosis=None), incident("R", 1), incident("R", 1, diagnosis="corrected")):
         claim = examine(sign_draft(state, draft, state.basis()), state.keys)
         state.admit(claim)
         state.expect(claim)
-    claim = examine(sign_draft(state, attempt_at("R", 2), state.basis()), state.keys)
-    assert state.admit(claim)
-    with pytest.raises(RefusedError, match="attested and not sealed yet"):
-        state.attempts.check_round("n1", "R", 1)
+    for attempt in (1, 2):
+        assert state.admit(examine(sign_draft(state, attempt_at("R", attempt), state.basis()), state.keys))
     assert find_figure(state, "incident", incident_body("R", 1)) is None
 
 
@@ -270,8 +353,29 @@ def test_a_diagnosis_is_not_lost_to_what_says_less_whatever_is_read_first() -> N
     for order in itertools.permutations([incident_body("R", 1), incident_body("R", 1, diagnosis=None)]):
         found = Attempts()
         for receipt, body in enumerate(order):
-            found.add(body, receipt)
+            found.add_incident(body, receipt)
         found.check_round("n1", "R", 2)
+
+
+def test_after_an_interrupt_in_the_middle_of_taking_one_in_the_writer_knows_the_ledger_again(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    take = Attempts.add_incident
+
+    def interrupted(found: Attempts, body: JsonObject, receipt: int | None) -> None:
+        take(found, body, receipt)
+        raise KeyboardInterrupt
+
+    log = open_log(folder)
+    with monkeypatch.context() as patch:
+        patch.setattr(Attempts, "add_incident", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            log.append([incident("R", 1)])
+    with pytest.raises(RefusedError) as caught:
+        log.append([attempt_at("R", 2)])
+    assert caught.value.code == "E_RETRY_NO_DIAG"
+    assert [item.index for item in log.append([attempt_at("R", 1)])] == [SIZE]
+    assert holds(folder)
 
 
 def test_a_snapshot_remembers_them(folder: Path) -> None:
@@ -289,11 +393,10 @@ def test_a_snapshot_remembers_them(folder: Path) -> None:
     state = read_state(store)
     again = snapshot.decode_snapshot(snapshot.encode_snapshot(state), store)
     assert again is not None
-    assert (
-        again.attempts.to_rows()
-        == state.attempts.to_rows()
-        == [("n1", "R", 1, SIZE, True), ("n1", "S", 1, SIZE + 1, False)]
-    )
+    assert again.attempts.to_rows() == state.attempts.to_rows()
+    endings, numbers = state.attempts.to_rows()
+    assert [row[:5] for row in endings] == [("n1", "R", 1, SIZE, True), ("n1", "S", 1, SIZE + 1, False)]
+    assert len(numbers) == len(verify(store).require_log().of_kind("round"))
     kept = Kept()
     kept.write(snapshot.encode_snapshot(state))
     log = Log(store, LEDGER, lambda _: MemoryAnchor(), clock=Clock(), caches=Caches(snapshot=kept, copies=None))
