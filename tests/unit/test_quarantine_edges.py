@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -20,6 +20,7 @@ from ledger.ingest.perplexity import read_parity
 from ledger.ingest.tandem.block_ab import TandemBlockAb
 from ledger.ingest.tandem.record import TandemRecord
 from ledger.ingest.tandem.report import TandemReport
+from tests.support.edges import Edge
 from tests.support.examined import MS, S, body_of, codes, examine, rep, stream
 from tests.support.kld import kld_text
 from tests.support.rounds import sha256_hex
@@ -41,16 +42,9 @@ from tests.support.tandem import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from ledger.canonical import JsonObject
-
-
-class Edge(NamedTuple):
-    """Codes of what just has a code, and of what just has not."""
-
-    has: Callable[[], list[str]]
-    has_not: Callable[[], list[str]]
 
 
 # Rounds.
