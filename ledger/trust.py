@@ -67,7 +67,7 @@ class Trust:
 
         Raises:
             MalformedError: ``E_KEY`` for a key that is not acceptable.
-            RefusedError: ``E_THRESHOLD`` or ``E_DUPLICATE_KEY``.
+            RefusedError: ``E_THRESHOLD`` or ``E_KEY_TWICE``.
         """
         root = _read_key_set(body["root"], "/root")
         maintainers = _read_key_set(body["maintainers"], "/maintainers")
@@ -217,7 +217,7 @@ def _read_key_set(value: JsonObject, where: str) -> KeySet:
     keys = [parse_public_key(line) for line in value["keys"]]
     result = KeySet(keys={key.keyid: key for key in keys}, threshold=value["threshold"])
     if len(result.keys) != len(keys):
-        raise RefusedError("E_DUPLICATE_KEY", "one public key is listed twice", where=f"{where}/keys")
+        raise RefusedError("E_KEY_TWICE", "one public key is listed twice", where=f"{where}/keys")
     _check_threshold(result, where)
     return result
 

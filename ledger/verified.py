@@ -162,7 +162,7 @@ class VerifiedLog:
         """Index of the receipt that a person means: an index, or the start of a receipt file's SHA-256.
 
         Raises:
-            RefusedError: ``E_REFERENCE`` when it names none or several.
+            RefusedError: ``E_NO_RECEIPT`` when it names none or several.
         """
         if _INDEX.fullmatch(reference) and int(reference) < len(self.entries):
             return int(reference)
@@ -170,7 +170,7 @@ class VerifiedLog:
         found = [index for index, entry in enumerate(self.entries) if entry.digest.hex().startswith(wanted)]
         if len(found) != 1 or len(wanted) < _SHORTEST_PREFIX:
             raise RefusedError(
-                "E_REFERENCE",
+                "E_NO_RECEIPT",
                 f"{reference!r} is {'ambiguous' if len(found) > 1 else 'no receipt'}; give an index from 0 to "
                 f"{len(self.entries) - 1}, or at least {_SHORTEST_PREFIX} digits of a receipt's SHA-256",
             )

@@ -252,7 +252,7 @@ def export(
 ) -> None:
     """Export one receipt in a standard format that other people's tools verify."""
     if form != "dsse":
-        raise RefusedError("E_FORMAT", f"there is no format {form!r}; known: dsse", where="--format")
+        raise RefusedError("E_OPTION", f"there is no format {form!r}; known: dsse", where="--format")
     opened = _open(ledger)
     index = opened.find(reference)
     data = export_envelope(opened.receipt(index).signed)

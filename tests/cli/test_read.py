@@ -154,7 +154,7 @@ def test_show_takes_a_digest_in_capitals(full: Desk) -> None:
 def test_a_reference_that_names_nothing_is_refused(full: Desk, command: str, reference: str) -> None:
     done = full.run(command, "--json", "--", reference, status=REFUSED)
     error = done.document("error")["error"]
-    assert error["code"] == "E_REFERENCE"
+    assert error["code"] == "E_NO_RECEIPT"
     assert "from 0 to 4" in error["message"]
 
 
@@ -175,7 +175,7 @@ def test_an_ambiguous_start_of_a_digest_is_refused(desk: Desk) -> None:
                 start = found
             seen.add(found)
     error = desk.run("show", start, "--json", status=REFUSED).document("error")["error"]
-    assert error["code"] == "E_REFERENCE"
+    assert error["code"] == "E_NO_RECEIPT"
     assert "ambiguous" in error["message"]
 
 
@@ -324,7 +324,7 @@ def test_an_exported_statement_can_be_sealed_again_and_is_the_same_receipt(full:
 
 def test_export_in_another_format_is_refused_and_the_formats_are_named(full: Desk) -> None:
     done = full.run("export", "3", "--format", "cose", status=REFUSED)
-    assert done.code() == "E_FORMAT"
+    assert done.code() == "E_OPTION"
     assert "dsse" in done.err
 
 

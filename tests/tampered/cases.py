@@ -1049,7 +1049,7 @@ def _a_genesis_about_another_ledger(forgery: Forgery) -> None:
     forgery.alter(0, edit, ROOT)
 
 
-@_forge("RefusedError", "E_DUPLICATE_KEY", 0, first=False)  # the genesis names no key then
+@_forge("RefusedError", "E_KEY_TWICE", 0, first=False)  # the genesis names no key then
 def _a_genesis_with_one_root_key_twice(forgery: Forgery) -> None:
     def edit(value: JsonObject) -> None:
         value["predicate"]["genesis"]["root"] = {"keys": [ROOT.public.openssh] * 2, "threshold": 2}

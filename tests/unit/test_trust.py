@@ -76,7 +76,7 @@ class TestGenesis:
         body[member] = {"keys": [ROOT.public.openssh] * 2, "threshold": 2}
         with pytest.raises(RefusedError) as caught:
             Trust.from_genesis(body)
-        assert (caught.value.code, caught.value.where) == ("E_DUPLICATE_KEY", f"/{member}/keys")
+        assert (caught.value.code, caught.value.where) == ("E_KEY_TWICE", f"/{member}/keys")
 
     @pytest.mark.parametrize("member", ["root", "maintainers"])
     @pytest.mark.parametrize("threshold", [0, 2, 64])
