@@ -21,7 +21,7 @@ from ledger.rule import AXES
 from ledger.scoring.history import SCORED
 from ledger.views.database import ONLY_READS, database_errors, no_views
 from ledger.views.projection import Projection
-from ledger.views.tables import LADDER, LADDER_VIEW, RUNG_TABLES, SCHEMA_VERSION, SLOT_TABLES, STAMP, TABLES
+from ledger.views.tables import LADDER, LADDER_VIEW, RULED_TABLES, SCHEMA_VERSION, SLOT_TABLES, STAMP, TABLES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -219,7 +219,7 @@ def _drop(connection: Connection, step: Step) -> None:
     """Delete the rows that a step writes again."""
     if step.replaced:
         gone = [{"gone": index} for index in step.replaced]
-        for name in RUNG_TABLES:
+        for name in RULED_TABLES:
             connection.execute(delete(TABLES[name]).where(TABLES[name].c.receipt == bindparam("gone")), gone)
     if step.moved:
         slots = [

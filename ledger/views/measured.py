@@ -88,7 +88,7 @@ class ReceiptRow(View, table=True):
 
 
 class IncidentRow(OfSlot, table=True):
-    """One row per attempt at a round that ended without a number.
+    """One row per incident: what was sealed of an attempt that ended without a number, whether it still stands or not.
 
     Attributes:
         receipt: where it is sealed.
@@ -97,6 +97,7 @@ class IncidentRow(OfSlot, table=True):
         outcome: ``infra``, ``config`` or ``refused``.
         diagnosis: why; empty where nobody says.
         log_sha256: SHA-256 of what the run left behind.
+        gone_at: receipt of the ruling that voided it; empty while it stands.
         project: axis of the slot that was to be measured.
         node: axis of the slot.
         quant: axis of the slot.
@@ -112,6 +113,7 @@ class IncidentRow(OfSlot, table=True):
     outcome: str
     diagnosis: str | None
     log_sha256: str | None
+    gone_at: int | None = Field(sa_type=BigInteger)
 
 
 class RoundRow(OfSlot, table=True):

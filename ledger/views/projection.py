@@ -20,10 +20,11 @@ from ledger.views.scored import Scored
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from ledger.canonical import JsonObject
     from ledger.receipt import Receipt
     from ledger.scoring.facts import ArmFact
     from ledger.scoring.rung import Slot
-    from ledger.verified import VerifiedLog
+    from ledger.verified import Entry, VerifiedLog
     from ledger.views.rows import Row
 
 STEP = 256
@@ -57,6 +58,8 @@ class Projection:
         self._fold = Replay()
         self._scored = Scored(self._fold.judged)
         self._moves: dict[Slot, int] = {}
+        self._incidents: dict[str, int] = {}
+        self._gone: dict[int, int] = {}
 
     def skip(self, log: VerifiedLog, size: int) -> None:
         """Take in receipts whose rows there are already, up to a size.
@@ -65,7 +68,10 @@ class Projection:
             ValueError: the log was verified quickly only.
             VerificationError: a file has changed since it was verified.
         """
-        self._fold.read(log, range(self.size, size))
+        _require_full(log)
+        for index in range(self.size, size):
+            entry = log.entries[index]
+            self._take(index, entry, log.receipt(index).statement.body if entry.kind in REPLAYED_KINDS else {})
         self._fold.take_changes()
         self._moves = {slot: len(state.moves) for slot, state in self._fold.slots.items()}
         self.size = size
@@ -77,31 +83,50 @@ class Projection:
             ValueError: the log was verified quickly only.
             VerificationError: a file has changed since it was verified.
         """
-        if log.mode != "full":
-            raise ValueError("views need a ledger that was verified in full")
+        _require_full(log)
         while self.size < len(log.entries):
             yield self._step(log, range(self.size, min(self.size + STEP, len(log.entries))))
 
     def _step(self, log: VerifiedLog, indices: range) -> Step:
         read: list[tuple[int, Receipt, Sequence[ArmFact]]] = []
+        voided: list[int] = []
         for index in indices:
             entry, receipt = log.entries[index], log.receipt(index)
             body = receipt.statement.body if entry.kind in REPLAYED_KINDS else {}
-            facts = round_facts(body) if entry.kind == "round" else ()
-            self._fold.feed(index, entry.kind, body, digest=entry.digest.hex(), attested=entry.attested, facts=facts)
+            facts = _facts(entry, receipt)
+            voided += self._take(index, entry, body, facts)
             read.append((index, receipt, facts))
         changes = self._fold.take_changes()
-        replaced = self._replaced({index for index in changes.ruled if index < indices.start})
+        replaced = self._replaced({index for index in (*changes.ruled, *voided) if index < indices.start})
         # A ruling can hide or show again what a move says that was written long ago.
         again = {slot for index in changes.ruled for slot in self._fold.judged[index].rung.slots()}
         moved = [(slot, 0 if slot in again else max(self._moves.get(slot, 0) - 1, 0)) for slot in sorted(changes.slots)]
-        rows = [*self._receipt_rows(log, read), *self._replaced_rows(log, replaced), *self._slot_rows(moved)]
+        rows = [*self._new_rows(log, read), *self._replaced_rows(log, replaced), *self._slot_rows(moved)]
         self._moves.update((slot, len(self._fold.slots[slot].moves)) for slot in changes.slots)
         self.size = indices.stop
         return Step(replaced=replaced, moved=moved, rows=rows)
 
+    def _take(
+        self, index: int, entry: Entry, body: JsonObject, facts: Sequence[ArmFact] | None = None
+    ) -> Sequence[int]:
+        """Take in a receipt.
+
+        Returns:
+            The incident that it voids, if it is the first to.
+        """
+        digest = entry.digest.hex()
+        if entry.kind == "incident":
+            self._incidents[digest] = index
+        elif entry.kind == "ruling" and body["receipt"] in self._incidents:  # the replay knows of figures only
+            incident = self._incidents[body["receipt"]]
+            if body["action"] == "void" and self._gone.setdefault(incident, index) == index:
+                return (incident,)
+        else:
+            self._fold.feed(index, entry.kind, body, digest=digest, attested=entry.attested, facts=facts)
+        return ()
+
     def _replaced(self, ruled: set[int]) -> list[int]:
-        """Earlier rungs of which a ruling has said something, and those that were held against one of these."""
+        """Earlier receipts of which a ruling has said something, and rungs that were held against one of these."""
         if not ruled:
             return []
         leaning = {
@@ -111,22 +136,26 @@ class Projection:
         }
         return sorted(ruled | leaning)
 
-    def _receipt_rows(
+    def _new_rows(
         self, log: VerifiedLog, read: Sequence[tuple[int, Receipt, Sequence[ArmFact]]]
     ) -> Iterator[tuple[str, Row]]:
         for index, receipt, facts in read:
-            entry = log.entries[index]
-            yield "receipts", receipt_row(entry, receipt)
-            if entry.kind == "incident":
-                yield "incidents", incident_row(index, receipt.statement.body)
-            elif entry.kind in FIGURE_KINDS:
-                yield from self._rung_rows(index, entry.kind, receipt, facts)
+            yield "receipts", receipt_row(log.entries[index], receipt)
+            yield from self._ruled_rows(index, log.entries[index].kind, receipt, facts)
 
     def _replaced_rows(self, log: VerifiedLog, replaced: Sequence[int]) -> Iterator[tuple[str, Row]]:
         for index in replaced:
             entry, receipt = log.entries[index], log.receipt(index)
-            facts = round_facts(receipt.statement.body) if entry.kind == "round" else ()
-            yield from self._rung_rows(index, entry.kind, receipt, facts)
+            yield from self._ruled_rows(index, entry.kind, receipt, _facts(entry, receipt))
+
+    def _ruled_rows(
+        self, index: int, kind: str, receipt: Receipt, facts: Sequence[ArmFact]
+    ) -> Iterator[tuple[str, Row]]:
+        """Rows of a receipt that a ruling can change; none for one of a kind that no ruling names."""
+        if kind == "incident":
+            yield "incidents", incident_row(index, receipt.statement.body, self._gone.get(index))
+        elif kind in FIGURE_KINDS:
+            yield from self._rung_rows(index, kind, receipt, facts)
 
     def _rung_rows(
         self, index: int, kind: str, receipt: Receipt, facts: Sequence[ArmFact]
@@ -143,3 +172,12 @@ class Projection:
             state = self._fold.slots[slot]
             yield from (("frontier", row) for row in self._scored.frontier_rows(state, first))
             yield from (("pins", row) for row in self._scored.pin_rows(state))
+
+
+def _require_full(log: VerifiedLog) -> None:
+    if log.mode != "full":
+        raise ValueError("views need a ledger that was verified in full")
+
+
+def _facts(entry: Entry, receipt: Receipt) -> Sequence[ArmFact]:
+    return round_facts(receipt.statement.body) if entry.kind == "round" else ()

@@ -66,8 +66,14 @@ def receipt_row(entry: Entry, receipt: Receipt) -> Row:
     }
 
 
-def incident_row(index: int, body: JsonObject) -> Row:
-    """The row of an attempt that ended without a number."""
+def incident_row(index: int, body: JsonObject, gone_at: int | None = None) -> Row:
+    """The row of an incident.
+
+    Args:
+        index: of the receipt.
+        body: what it says.
+        gone_at: receipt of the first ruling that voided it; none while it stands.
+    """
     return {
         "receipt": index,
         "round_id": body["round"],
@@ -75,6 +81,7 @@ def incident_row(index: int, body: JsonObject) -> Row:
         "outcome": body["outcome"],
         "diagnosis": body.get("diagnosis"),
         "log_sha256": body["log"]["sha256"] if "log" in body else None,
+        "gone_at": gone_at,
         **body["slot"],
     }
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Table
     from sqlmodel import SQLModel
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 """Of these tables. Another one makes older views be built again."""
 
 STAMP = "stamp"
@@ -46,8 +46,8 @@ MODELS: tuple[type[SQLModel], ...] = (
 TABLES: dict[str, Table] = dict(Stamp.metadata.tables)
 """The tables of `MODELS` by name."""
 
-RUNG_TABLES = ("rounds", "arms", "reps", "facts", "verdicts", "findings")
-"""Tables whose rows belong to one rung, by ``receipt``."""
+RULED_TABLES = ("incidents", "rounds", "arms", "reps", "facts", "verdicts", "findings")
+"""Tables whose rows belong to one receipt that a ruling can name, by ``receipt``."""
 
 SLOT_TABLES = ("frontier", "pins")
 """Tables whose rows belong to one slot."""

@@ -156,6 +156,7 @@ def test_an_attempt_that_failed_stands_beside_the_round_that_was_measured_later(
         "outcome": "infra",
         "diagnosis": "out of memory",
         "log_sha256": INCIDENT["log"]["sha256"],
+        "gone_at": None,
     }
     assert {row["id"]: row["attempt"] for row in rows["rounds"]}["retried"] == 2
     assert {row["attempt"] for row in rows["rounds"] if row["id"] != "retried"} == {1}
