@@ -19,11 +19,16 @@ from ledger.errors import ConflictError, StorageError
 from ledger.following import Following
 from ledger.views import build
 from ledger.views.build import ViewStatus
+from ledger.views.check import Comparison
+from ledger.views.check import check as compare_with
 from ledger.views.database import default_url, discard_sqlite, open_database
 from ledger.views.follow import Follower
 from ledger.views.query import Answer, ask, check_sql
 
 if TYPE_CHECKING:
+    from sqlalchemy import Engine
+
+    from cli.context import Ledger
     from ledger.verified import VerifiedLog
 
 
@@ -118,6 +123,14 @@ def status(ledger: Path | None, url: str) -> ViewStatus:
     return build.status(open_database(url or default_url(found.store.local), "write"), log)
 
 
+def check(ledger: Path | None, url: str) -> Comparison:
+    """Verify the ledger and compare every row of its views with those that it gives. Nothing is written."""
+    found = find_ledger(ledger)
+    engine = open_database(url or default_url(found.store.local), "read")
+    log, _ = _open_beside(engine, found)
+    return compare_with(engine, log)
+
+
 def query(ledger: Path | None, url: str, statement: str) -> Answer:
     """Ask the views, brought up to date first; a notice says so.
 
@@ -128,13 +141,19 @@ def query(ledger: Path | None, url: str, statement: str) -> Answer:
     found = find_ledger(ledger)
     where = url or default_url(found.store.local)
     engine = open_database(where, "write")
-    log = open_log(found)
-    state = build.status(engine, log)
-    if (state.tree_size or 0) > len(log.entries):  # another process may have appended and extended in between
-        log = open_log(found)
-        state = build.status(engine, log)
+    log, state = _open_beside(engine, found)
     state.require()
     if state.behind:
         build.extend(engine, log)
         output.notice(f"the views lacked {output.receipts(state.behind)} and were brought up to date")
     return ask(open_database(where, "read"), log, statement)
+
+
+def _open_beside(engine: Engine, found: Ledger) -> tuple[VerifiedLog, ViewStatus]:
+    """Verify a ledger that other processes may append to, and look what views are worth beside it."""
+    log = open_log(found)
+    state = build.status(engine, log)
+    if (state.tree_size or 0) > len(log.entries):  # somebody has appended and extended in between
+        log = open_log(found)
+        state = build.status(engine, log)
+    return log, state

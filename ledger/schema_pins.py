@@ -32,6 +32,7 @@ PINS = {
     "output/show.json": "2a37bcd9413b9c07df73d151edb6730662575bcbcf08d5aa0b9767f40f1b525f",
     "output/sql.json": "e16d82a064de3c39fa203d1d9fa3d7014328d3a2414905ca59e5629f9625bd79",
     "output/verify.json": "fc2ef26d31f7d39a532b38edc7dcbfacdd285099ee2100a19863c91687ae68b5",
+    "output/views-check.json": "73b48bb72dae2ddf7462aaff61f76f9589391b13a989415c6abbc620f6726d35",
     "output/views.json": "2a04aeab6b01502b4677449bf903f727b6ae894fceecb23128c1356b949449c1",
     "pins-file.json": "1f827229e17eaaafe13a4a974661d876a361bec5eee837a75ca77c524c50db60",
     "receipt.json": "0d8f08a83e895c826691686623ecee4a94a9ef95bb041f55ba088d3fc8f06e18",

@@ -11,7 +11,9 @@ from cli.options import CsvOption, JsonOption, LedgerOption
 from cli.status import OK, REFUTED, UNAVAILABLE, reports_errors
 
 if TYPE_CHECKING:
+    from ledger.canonical import JsonObject
     from ledger.views.build import ViewStatus
+    from ledger.views.check import Comparison, Difference
 
 UrlOption: TypeAlias = Annotated[
     str,
@@ -28,6 +30,7 @@ def register(app: typer.Typer) -> None:
     views.command(epilog="Example: rungbook views extend --json")(extend)
     views.command(epilog="Example: rungbook views follow --every 5")(follow)
     views.command(epilog="Example: rungbook views status --json")(status)
+    views.command(epilog="Example: rungbook views check --url sqlite:////srv/views.sqlite")(check)
     app.add_typer(views)
     app.command(epilog=_SQL_EXAMPLE)(sql)
 
@@ -82,6 +85,27 @@ def status(*, url: UrlOption = "", ledger: LedgerOption = None, as_json: JsonOpt
         raise typer.Exit(code)
 
 
+@reports_errors
+def check(*, url: UrlOption = "", ledger: LedgerOption = None, as_json: JsonOption = False) -> None:
+    """Verify the ledger and compare every row of the tables with what it gives. Writes nothing.
+
+    Status 0: exactly the rows of the ledger. 3: a row is missing (E_INDEX_GAP), one too many (E_INDEX_EXTRA) or
+    different (E_INDEX_DIFFERS); rungbook views rebuild makes them anew. 4: there are none, or they are behind.
+    """
+    from cli import tables  # noqa: PLC0415 - SQL takes longer to import than most commands take
+
+    found = tables.check(ledger, url)
+    with output.unread_is_no_error():
+        if as_json:
+            output.write_json("views-check", _comparison_json(found))
+        else:
+            _print_comparison(found)
+    if found.count:
+        raise typer.Exit(REFUTED)
+    if found.status.state != "fresh":
+        raise typer.Exit(UNAVAILABLE)
+
+
 _WORDS = {
     "fresh": "up to date",
     "behind": "behind the ledger: run rungbook views extend",
@@ -103,7 +127,8 @@ def sql(
 ) -> None:
     """Ask the tables; they are brought up to date first. Nothing that the statement says can change them.
 
-    Tables: receipts, rounds, arms, reps, facts, verdicts, frontier, pins, findings, ladder, stamp.
+    Tables: receipts, rounds, arms, reps, facts, verdicts, frontier, pins, findings, incidents, ladder,
+    stamp.
     """
     from cli import tables  # noqa: PLC0415 - SQL takes longer to import than most commands take
 
@@ -122,18 +147,55 @@ def sql(
 
 def _print_status(state: ViewStatus, words: str, *, as_json: bool) -> None:
     if as_json:
-        output.write_json(
-            "views",
-            {
-                "state": state.state,
-                "tree_size": state.tree_size,
-                "root_hash": state.root_hash or None,
-                "behind": state.behind,
-            },
-        )
+        output.write_json("views", _status_json(state))
         return
-    size = "" if state.tree_size is None else f"{output.receipts(state.tree_size)}, root {state.root_hash}: "
-    typer.echo(size + words)
+    typer.echo(_made_from(state) + words)
+
+
+def _made_from(state: ViewStatus) -> str:
+    return "" if state.tree_size is None else f"{output.receipts(state.tree_size)}, root {state.root_hash}: "
+
+
+def _status_json(state: ViewStatus) -> JsonObject:
+    return {
+        "state": state.state,
+        "tree_size": state.tree_size,
+        "root_hash": state.root_hash or None,
+        "behind": state.behind,
+    }
+
+
+def _comparison_json(found: Comparison) -> JsonObject:
+    findings = [
+        {"code": each.code, "table": each.table, "receipt": each.receipt, "key": each.key, "columns": [*each.columns]}
+        for each in found.differences
+    ]
+    return {**_status_json(found.status), "rows": found.rows, "count": found.count, "findings": findings}
+
+
+def _print_comparison(found: Comparison) -> None:
+    for each in found.differences:
+        typer.echo(_printable(_difference_words(each)))
+    if found.count > len(found.differences):
+        typer.echo(f"… and {found.count - len(found.differences)} more")
+    words = f"all {found.rows} rows are those of the ledger"
+    if found.count:
+        differences = "1 difference" if found.count == 1 else f"{found.count} differences"
+        words = f"{differences} from the {found.rows} rows of the ledger; run rungbook views rebuild"
+    elif found.status.state != "fresh":
+        words += f" so far; {_WORDS[found.status.state]}"
+    typer.echo(_made_from(found.status) + words)
+
+
+def _difference_words(found: Difference) -> str:
+    key = ", ".join(f"{name} {value}" for name, value in found.key.items())
+    if found.receipt is not None and "receipt" not in found.key:
+        key += f", of receipt {found.receipt}"
+    columns = f": {', '.join(found.columns)}" if found.columns else ""
+    return ": ".join(each for each in (found.code, found.table, key, _DIFFERENT[found.code]) if each) + columns
+
+
+_DIFFERENT = {"E_INDEX_GAP": "missing", "E_INDEX_EXTRA": "not of the ledger", "E_INDEX_DIFFERS": "differs"}
 
 
 def _printable(cell: str) -> str:

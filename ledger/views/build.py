@@ -104,9 +104,9 @@ def rebuild(engine: Engine, log: VerifiedLog) -> ViewStatus:
     with database_errors(creates=True), engine.begin() as connection:
         if read_status(connection, log).state == "foreign":
             ViewStatus(state="foreign").require()
-        connection.execute(text(f"DROP VIEW IF EXISTS {LADDER_VIEW}"))
-        for table in TABLES.values():
-            table.drop(connection, checkfirst=True)
+        views = set(inspect(connection).get_view_names())
+        for name in (LADDER_VIEW, *TABLES):  # an editor may have put one kind in the place of the other
+            connection.execute(text(f"DROP {'VIEW' if name in views else 'TABLE'} IF EXISTS {name}"))
         for table in TABLES.values():
             table.create(connection)
         _create_ladder(connection)
@@ -174,16 +174,20 @@ def write(connection: Connection, log: VerifiedLog, projection: Projection) -> N
                 rows.setdefault(name, []).append(row)
             for name, of_table in rows.items():
                 _insert(connection, name, of_table)
-    stamp = {
+    connection.execute(delete(TABLES[STAMP]))
+    connection.execute(insert(TABLES[STAMP]), [stamp_row(log, len(log.entries))])
+
+
+def stamp_row(log: VerifiedLog, size: int) -> Row:
+    """The stamp of views that were made from so many receipts of a ledger."""
+    return {
         "id": 1,
         "schema_version": SCHEMA_VERSION,
         "program_version": __version__,
         "origin": log.checkpoint.origin,
-        "tree_size": len(log.entries),
-        "root_hash": log.checkpoint.root.hex(),
+        "tree_size": size,
+        "root_hash": log.root_at(size).hex(),
     }
-    connection.execute(delete(TABLES[STAMP]))
-    connection.execute(insert(TABLES[STAMP]), [stamp])
 
 
 @contextmanager
@@ -237,12 +241,15 @@ def _of_slot(table: Table) -> Delete:
 
 
 def _create_ladder(connection: Connection) -> None:
+    connection.execute(text(f"CREATE VIEW {LADDER_VIEW} AS {ladder_select()} ORDER BY rounds.receipt"))
+
+
+def ladder_select() -> str:
+    """The question that the view ``ladder`` stands for, but for the order of its rows."""
     columns = ", ".join(f"{table}.{name}" for table, names in LADDER.items() for name in names)
     purposes = ", ".join(f"'{purpose}'" for purpose in SCORED)
-    connection.execute(
-        text(
-            f"CREATE VIEW {LADDER_VIEW} AS SELECT {columns} FROM rounds "  # noqa: S608 - made of names in this program
-            "LEFT JOIN verdicts ON verdicts.receipt = rounds.receipt "
-            f"WHERE rounds.gone_at IS NULL AND rounds.purpose IN ({purposes}) ORDER BY rounds.receipt"
-        )
+    return (
+        f"SELECT {columns} FROM rounds "  # noqa: S608 - made of names in this program
+        "LEFT JOIN verdicts ON verdicts.receipt = rounds.receipt "
+        f"WHERE rounds.gone_at IS NULL AND rounds.purpose IN ({purposes})"
     )

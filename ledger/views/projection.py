@@ -18,7 +18,7 @@ from ledger.views.rows import body_rows, hide_stopped, incident_row, receipt_row
 from ledger.views.scored import Scored
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from ledger.canonical import JsonObject
     from ledger.receipt import Receipt
@@ -87,15 +87,28 @@ class Projection:
         while self.size < len(log.entries):
             yield self._step(log, range(self.size, min(self.size + STEP, len(log.entries))))
 
+    def receipt_rows(self, log: VerifiedLog, indices: range) -> Iterator[tuple[str, Row]]:
+        """Rows that belong to receipts taken in: what views have of these that were made from as many receipts.
+
+        Raises:
+            VerificationError: a file has changed since it was verified.
+        """
+        return self._new_rows(log, _read(log, indices))
+
+    def slots(self) -> list[Slot]:
+        """Slots of which something is known."""
+        return sorted(self._fold.slots)
+
+    def slot_rows(self, slot: Slot) -> Iterator[tuple[str, Row]]:
+        """Rows that belong to a slot, as `receipt_rows` those of receipts."""
+        return self._slot_rows([(slot, 0)])
+
     def _step(self, log: VerifiedLog, indices: range) -> Step:
-        read: list[tuple[int, Receipt, Sequence[ArmFact]]] = []
+        read = list(_read(log, indices))
         voided: list[int] = []
-        for index in indices:
-            entry, receipt = log.entries[index], log.receipt(index)
-            body = receipt.statement.body if entry.kind in REPLAYED_KINDS else {}
-            facts = _facts(entry, receipt)
-            voided += self._take(index, entry, body, facts)
-            read.append((index, receipt, facts))
+        for index, receipt, facts in read:
+            entry = log.entries[index]
+            voided += self._take(index, entry, receipt.statement.body if entry.kind in REPLAYED_KINDS else {}, facts)
         changes = self._fold.take_changes()
         replaced = self._replaced({index for index in (*changes.ruled, *voided) if index < indices.start})
         # A ruling can hide or show again what a move says that was written long ago.
@@ -137,16 +150,15 @@ class Projection:
         return sorted(ruled | leaning)
 
     def _new_rows(
-        self, log: VerifiedLog, read: Sequence[tuple[int, Receipt, Sequence[ArmFact]]]
+        self, log: VerifiedLog, read: Iterable[tuple[int, Receipt, Sequence[ArmFact]]]
     ) -> Iterator[tuple[str, Row]]:
         for index, receipt, facts in read:
             yield "receipts", receipt_row(log.entries[index], receipt)
             yield from self._ruled_rows(index, log.entries[index].kind, receipt, facts)
 
     def _replaced_rows(self, log: VerifiedLog, replaced: Sequence[int]) -> Iterator[tuple[str, Row]]:
-        for index in replaced:
-            entry, receipt = log.entries[index], log.receipt(index)
-            yield from self._ruled_rows(index, entry.kind, receipt, _facts(entry, receipt))
+        for index, receipt, facts in _read(log, replaced):
+            yield from self._ruled_rows(index, log.entries[index].kind, receipt, facts)
 
     def _ruled_rows(
         self, index: int, kind: str, receipt: Receipt, facts: Sequence[ArmFact]
@@ -179,5 +191,8 @@ def _require_full(log: VerifiedLog) -> None:
         raise ValueError("views need a ledger that was verified in full")
 
 
-def _facts(entry: Entry, receipt: Receipt) -> Sequence[ArmFact]:
-    return round_facts(receipt.statement.body) if entry.kind == "round" else ()
+def _read(log: VerifiedLog, indices: Iterable[int]) -> Iterator[tuple[int, Receipt, Sequence[ArmFact]]]:
+    """Receipts with the facts of rounds, one at a time."""
+    for index in indices:
+        receipt = log.receipt(index)
+        yield index, receipt, round_facts(receipt.statement.body) if log.entries[index].kind == "round" else ()

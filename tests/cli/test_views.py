@@ -10,10 +10,13 @@ import signal
 import sqlite3
 import subprocess
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
+from cli.context import find_ledger
+from cli.history import open_log
 from ledger.errors import ConflictError
 from ledger.views.follow import Follower
 from tests.cli.program import OK, PROGRAM, REFUSED, REFUTED, UNAVAILABLE, Result, run
@@ -67,7 +70,7 @@ def test_views_are_local_and_ignored_by_git(viewed: Desk) -> None:
     viewed.run("verify")
 
 
-@pytest.mark.parametrize("words", [("sql", "SELECT 1"), ("views", "extend")])
+@pytest.mark.parametrize("words", [("sql", "SELECT 1"), ("views", "extend"), ("views", "check")])
 def test_without_views_the_program_says_how_to_make_them(desk: Desk, words: tuple[str, ...]) -> None:
     done = desk.run(*words, status=UNAVAILABLE)
     assert done.code() == "E_VIEWS_ABSENT"
@@ -89,7 +92,7 @@ def test_a_ledger_that_was_rolled_back_or_replaced_does_not_fit_its_views(viewed
     viewed.run("views", "extend")
     shutil.rmtree(viewed.root / "receipts")
     shutil.move(tmp_path / "older", viewed.root / "receipts")
-    for words in (("sql", "SELECT 1"), ("views", "extend")):
+    for words in (("sql", "SELECT 1"), ("views", "extend"), ("views", "check")):
         assert viewed.run(*words, status=REFUTED).code() == "E_VIEWS_FORK"
     assert viewed.run("views", "status", "--json", status=REFUTED).document("views")["state"] == "fork"
     viewed.run("views", "rebuild")
@@ -98,7 +101,13 @@ def test_a_ledger_that_was_rolled_back_or_replaced_does_not_fit_its_views(viewed
 
 def test_a_ledger_that_does_not_verify_gives_no_views(viewed: Desk) -> None:
     viewed.receipt(3).write_bytes(viewed.receipt(3).read_bytes().replace(b"round-0", b"round-9"))
-    for words in (("sql", "SELECT 1"), ("views", "extend"), ("views", "rebuild"), ("views", "status")):
+    for words in (
+        ("sql", "SELECT 1"),
+        ("views", "extend"),
+        ("views", "rebuild"),
+        ("views", "status"),
+        ("views", "check"),
+    ):
         viewed.run(*words, status=REFUTED)
 
 
@@ -107,7 +116,7 @@ def test_a_ledger_that_does_not_verify_gives_no_views(viewed: Desk) -> None:
 
 def test_a_corrupt_file_is_no_answer_and_is_built_again(viewed: Desk) -> None:
     views_file(viewed).write_bytes(b"not a database " * 1000)
-    for words in (("sql", "SELECT 1"), ("views", "extend"), ("views", "status")):
+    for words in (("sql", "SELECT 1"), ("views", "extend"), ("views", "status"), ("views", "check")):
         done = viewed.run(*words, status=UNAVAILABLE)
         assert done.code() == "E_VIEWS_CORRUPT"
         assert "rungbook views rebuild" in done.err
@@ -132,8 +141,112 @@ def test_a_database_of_somebody_else_keeps_its_tables(viewed: Desk, tmp_path: Pa
     url = f"sqlite:///{file}"
     assert viewed.run("views", "rebuild", "--url", url, status=REFUSED).code() == "E_VIEWS_FOREIGN"
     assert viewed.run("sql", "SELECT 1", "--url", url, status=REFUSED).code() == "E_VIEWS_FOREIGN"
+    assert viewed.run("views", "check", "--url", url, status=REFUSED).code() == "E_VIEWS_FOREIGN"
     assert "no views" in viewed.run("views", "status", "--url", url, status=UNAVAILABLE).out
     assert file.read_bytes() == before
+
+
+# Rows that somebody has edited, under a stamp that is right.
+
+
+def edit(desk: Desk, *statements: str) -> None:
+    with sqlite3.connect(views_file(desk)) as direct:
+        for statement in statements:
+            direct.execute(statement)
+    direct.close()
+
+
+def test_C35_a_receipt_that_the_views_do_not_list_is_found_and_comes_back(viewed: Desk) -> None:  # noqa: N802 - a case
+    rows = viewed.run("views", "check").out
+    assert rows.startswith("4 receipts, root ")
+    assert rows.endswith("rows are those of the ledger\n")
+    edit(viewed, "DELETE FROM receipts WHERE receipt = 1")
+    assert "up to date" in viewed.run("views", "status").out
+    before = views_file(viewed).read_bytes()
+    done = viewed.run("views", "check", status=REFUTED)
+    assert done.out.splitlines()[0] == "E_INDEX_GAP: receipts: receipt 1: missing"
+    assert "1 difference from the " in done.out
+    assert "rungbook views rebuild" in done.out
+    assert views_file(viewed).read_bytes() == before
+    viewed.run("views", "rebuild")
+    assert viewed.run("views", "check").out == rows
+
+
+def test_what_was_edited_is_told_in_json_with_table_receipt_and_column(viewed: Desk) -> None:
+    edit(
+        viewed,
+        "UPDATE facts SET median = '9999' WHERE arm = 'main'",
+        "UPDATE rounds SET value = '9999', value_real = 9999",
+        "INSERT INTO findings (receipt, number, source, code) VALUES (3, 9, 'verdict', 'F_MADE_UP')",
+        "INSERT INTO pins (project, node, quant, context, metric, role, value, receipt, stale) "
+        "VALUES ('p', 'n', 'q', 0, 'm', 'basis', '9999', 3, 0)",
+    )
+    document = viewed.run("views", "check", "--json", status=REFUTED).document("views-check")
+    assert (document["state"], document["tree_size"], document["behind"]) == ("fresh", 4, 0)
+    found = {(each["code"], each["table"], each["receipt"], *each["columns"]) for each in document["findings"]}
+    assert found == {
+        ("E_INDEX_DIFFERS", "facts", 3, "median"),
+        ("E_INDEX_DIFFERS", "rounds", 3, "value", "value_real"),
+        ("E_INDEX_EXTRA", "findings", 3),
+        ("E_INDEX_EXTRA", "pins", 3),
+    }
+    assert document["count"] == len(document["findings"])
+    lines = viewed.run("views", "check", status=REFUTED).out
+    assert "E_INDEX_EXTRA: findings: receipt 3, number 9: not of the ledger\n" in lines
+    assert "E_INDEX_DIFFERS: rounds: receipt 3: differs: value, value_real\n" in lines
+    assert (
+        "E_INDEX_EXTRA: pins: project p, node n, quant q, context 0, metric m, role basis, of receipt 3: not" in lines
+    )
+    assert "9999" not in lines
+
+
+def test_twenty_differences_are_told_and_the_others_counted(viewed: Desk) -> None:
+    edit(viewed, "UPDATE receipts SET sealed_at = 'then'")
+    more = "WITH RECURSIVE n(at) AS (SELECT 1 UNION ALL SELECT at + 1 FROM n WHERE at < 30) SELECT 3, at FROM n"
+    edit(viewed, f"INSERT INTO arms (receipt, role) {more}")
+    lines = viewed.run("views", "check", status=REFUTED).out.splitlines()
+    assert sum(line.startswith("E_INDEX_") for line in lines) == 20
+    assert lines[-2] == "… and 14 more"
+    assert ": 34 differences from the " in lines[-1]
+    document = viewed.run("views", "check", "--json", status=REFUTED).document("views-check")
+    assert (len(document["findings"]), document["count"]) == (20, 34)
+
+
+def test_what_an_editor_wrote_cannot_steer_the_terminal(viewed: Desk) -> None:
+    edit(viewed, "INSERT INTO arms (receipt, role) VALUES (3, char(27) || '[2J' || CAST(x'ff' AS TEXT))")
+    assert "role \\x1b[2J\\udcff: not of the ledger" in viewed.run("views", "check", status=REFUTED).out
+    (found,) = viewed.run("views", "check", "--json", status=REFUTED).document("views-check")["findings"]
+    assert found["key"]["role"].endswith("[2J\\udcff")
+
+
+def test_a_table_that_somebody_dropped_is_named(viewed: Desk) -> None:
+    edit(viewed, "DROP TABLE incidents")
+    assert "E_INDEX_GAP: incidents: missing\n" in viewed.run("views", "check", status=REFUTED).out
+    edit(viewed, "ALTER TABLE arms DROP COLUMN toolchain")
+    assert "E_INDEX_GAP: arms: missing: toolchain\n" in viewed.run("views", "check", status=REFUTED).out
+
+
+def test_views_that_are_behind_are_no_refutation_and_not_exact_either(viewed: Desk) -> None:
+    add_round(viewed, 1)
+    done = viewed.run("views", "check", status=UNAVAILABLE)
+    assert "rows are those of the ledger so far; behind the ledger: run rungbook views extend\n" in done.out
+    document = viewed.run("views", "check", "--json", status=UNAVAILABLE).document("views-check")
+    assert (document["state"], document["behind"], document["findings"]) == ("behind", 1, [])
+    edit(viewed, "DELETE FROM arms")
+    assert viewed.run("views", "check", "--json", status=REFUTED).document("views-check")["count"] == 2
+    viewed.run("views", "rebuild")
+    viewed.run("views", "check")
+
+
+def test_views_that_were_extended_while_the_ledger_was_verified_are_no_fork(
+    viewed: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add_round(viewed, 1)
+    viewed.run("views", "extend")
+    log = open_log(find_ledger(viewed.root))
+    looks = iter([replace(log, entries=log.entries[:4]), log])
+    monkeypatch.setattr("cli.tables.open_log", lambda _: next(looks))
+    assert viewed.run("views", "check").out.startswith("5 receipts, root ")
 
 
 # Questions.
@@ -189,6 +302,7 @@ def test_another_database_is_named_by_url(viewed: Desk, tmp_path: Path) -> None:
     add_round(viewed, 1)
     viewed.run("views", "extend", "--url", url)
     assert viewed.run("views", "status", "--url", url, "--json").document("views")["tree_size"] == 5
+    assert viewed.run("views", "check", "--url", url, "--json").document("views-check")["tree_size"] == 5
     assert viewed.run("sql", "SELECT count(*) AS n FROM rounds", "--url", url, "--csv").out == "n\n2\n"
     assert not views_file(viewed).exists()
 

@@ -62,7 +62,7 @@ def test_every_command_of_the_design_is_there() -> None:
         "key": ("new", "show"),
         "rule": ("check", "adopt", "list", "show", "diff"),
         "incident": ("record", "list"),
-        "views": ("rebuild", "extend", "follow", "status"),
+        "views": ("rebuild", "extend", "follow", "status", "check"),
         "import": ("sparkinfer-log", "k3-baseline"),
     }
     grouped = {(group, name) for group, names in groups.items() for name in names}
@@ -144,6 +144,7 @@ def test_every_kind_of_output_has_a_schema() -> None:
             "init",
         ),
         *("key", "ladder", "log", "pins", "rescore", "rule", "rule-diff", "rules", "show", "sql", "verify", "views"),
+        "views-check",
     }
 
 
@@ -203,6 +204,7 @@ def one_of_each_score(desk: Desk, folder: Path) -> Iterator[tuple[str, Result]]:
     yield "views", desk.run("views", "rebuild", "--json")
     yield "views", desk.run("views", "extend", "--json")
     yield "views", desk.run("views", "status", "--json")
+    yield "views-check", desk.run("views", "check", "--json")
     yield "sql", desk.run("sql", "SELECT * FROM receipts", "--json")
     one, two = ("round1_1a_main.json", "round1_1b_candidate.json")
     yield "compare", desk.run("compare", RUNS / one, "--", RUNS / two, "--json", status=UNAVAILABLE)
@@ -259,6 +261,7 @@ def failing(desk: Desk) -> dict[str, tuple[tuple[str | Path, ...], int, str]]:
         "views extend": (("views", "extend"), UNAVAILABLE, "PolicyError"),
         "views follow": (("views", "follow", "--url", "x"), REFUSED, "RefusedError"),
         "views status": (("views", "status", "--url", "x"), REFUSED, "RefusedError"),
+        "views check": (("views", "check"), UNAVAILABLE, "PolicyError"),
         "sql": (("sql", "INSERT"), REFUSED, "RefusedError"),
     }
 
