@@ -124,12 +124,19 @@ def record_values(metric: Metric, records: dict[str, list[Any]]) -> tuple[Fracti
 
 def _record_ratios(metric: Metric, records: dict[str, list[Any]]) -> Ratios:
     columns = [records[name] for name in metric.columns]
+    if metric.supplied in records:
+        columns[0] = [*map(_without, columns[0], records[metric.supplied])]
     if "ok" not in records:
         with suppress(TypeError):  # a column that was not observed in a record is None, and no number
             return Ratios.of(*metric.formula(*columns))
     succeeded = records.get("ok") or [True] * len(columns[0])
     rows = [cells for ok, *cells in zip(succeeded, *columns, strict=True) if ok and None not in cells]
     return Ratios.of(*metric.formula(*([row[at] for row in rows] for at in range(len(columns)))))
+
+
+def _without(count: int | None, supplied: int | None) -> int | None:
+    """What was computed of a count; none where either is unknown, for what a cache supplied may be all of it."""
+    return None if count is None or supplied is None else count - supplied
 
 
 def mean(values: Sequence[Fraction]) -> Fraction:
