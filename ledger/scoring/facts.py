@@ -208,8 +208,14 @@ def approximate(text: str) -> float:
     return float(Decimal(numerator) / Decimal(denominator or 1))
 
 
-def decimal_text(value: Fraction, places: int = 6) -> str:
-    """A fraction as a decimal, rounded half to even at the last place."""
+def plain_decimal(value: Fraction) -> str:
+    """A fraction that was read from a decimal as that decimal, every place of it and no needless zeros."""
+    text = decimal_text(value, value.denominator.bit_length())  # 1 / 2^n has n places, 1 / 5^n fewer than bits
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def decimal_text(value: Fraction, places: int = 6, *, sign: bool = False) -> str:
+    """A fraction as a decimal, rounded half to even at the last place; `sign` gives what is not below 0 a plus."""
     scaled = round(value * 10**places)
     whole, rest = divmod(abs(scaled), 10**places)
     sign = "-" if scaled < 0 else ""

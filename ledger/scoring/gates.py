@@ -265,20 +265,9 @@ class _Judge:
         )
 
     def _diagnostic(self) -> JsonObject:
-        """Speed and would-be tier of what was stopped: for people who look for the cause, never a result."""
-        used = self.context.basis.used
-        found: JsonObject = {"value": reading_text(self.value.value)}
-        if used is not None and used.value > 0:
-            lower = self.rung.slot.lower_is_better
-            gain = judge_gain(
-                self.read(self.value.value),
-                self.read(used.value),
-                self._denominator(),
-                read_bands(self.rule),
-                lower=lower,
-            )
-            found["tier"] = gain.tier
-        return found
+        """Speed of what was stopped: for people who look for the cause, never a result and never a tier."""
+        candidate = self.rung.figures.get("candidate")
+        return {} if candidate is None else {"value": reading_text(candidate.value)}
 
 
 def number_text(number: Number) -> str:

@@ -109,7 +109,7 @@ class Verdict:
         fragile: half a unit in the last place of an input would change the label.
         unattested: what in it no receipt stands for.
         flags: what deserves a look without changing the label.
-        diagnostic: speed and would-be tier of a rung that did not reach the tier gate.
+        diagnostic: speed of a rung that was stopped; it has no tier, not even in words.
     """
 
     label: str

@@ -336,7 +336,7 @@ class TestClaims:
     def test_the_real_one_5_2_times_the_reference_is_reviewed(self) -> None:
         rule = recorded_rule(plausibility={"ceiling": "5"}, denominator={"unattested": "18.4435"})
         verdict = verdict_of(rule, "imported", imported_body("r", "95.91", "69.02"))
-        assert (verdict.label, verdict.code, verdict.diagnostic["tier"]) == ("REVIEW", "E_CEILING", "xl")
+        assert (verdict.label, verdict.code, verdict.diagnostic) == ("REVIEW", "E_CEILING", {"value": "95.91"})
 
     def test_k3_E2_an_honest_value_passes_after_a_review_that_is_sealed(self) -> None:
         for outcome, label in (("accepted", "xl"), ("rejected", "REJECT")):
