@@ -20,7 +20,7 @@ from ledger.scoring.guards import check_guard
 from ledger.scoring.parity import check_parity
 from ledger.scoring.quarantine import Bound, quarantine_bound
 from ledger.scoring.tier import Number, is_fragile, judge_gain, read_bands, reader
-from ledger.scoring.verdict import STOPPED, Gate, Verdict
+from ledger.scoring.verdict import OUTCOMES, STOPPED, Gate, Verdict, waiver_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -199,7 +199,7 @@ class _Judge:
             self.unattested += [found.unattested] if found.unattested else []
             if not found.label:
                 self.note("guards", "pass", **found.inputs)
-            elif "guards" in self.context.waived:
+            elif waiver_name("guards", guard.metric, guard.context) in self.context.waived:
                 self.note("guards", "waived", doubt=found.detail)
             else:
                 return Bound(found.label, found.code, found.detail)
@@ -251,7 +251,7 @@ class _Judge:
         )
 
     def _stop(self, name: str, bound: Bound) -> Verdict:
-        outcome = {"UNRESOLVED": "open", "BASELINE": "pass"}.get(bound.label, "fail")
+        outcome = OUTCOMES.get(bound.label, "fail")
         self.gates.append(Gate(name=name, outcome=outcome, code=bound.code, detail=bound.detail))
         return Verdict(
             label=bound.label,

@@ -20,7 +20,7 @@ from ledger.scoring.history import History, Judged
 from ledger.scoring.rung import read_imported, read_round
 from ledger.scoring.slots import Slots, environment_flags, holding
 from ledger.scoring.standing import first_verdict, is_shown, is_stopped, passes
-from ledger.scoring.verdict import Basis, Context
+from ledger.scoring.verdict import Basis, Context, waiver_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -260,8 +260,8 @@ class Replay:
         if body["action"] == "review":
             judged = replace(judged, review=body["outcome"])
         if judged.rule is not None and judged.context is not None and judged.verdict is not None:
-            waived = judged.context.waived | ({body["gate"]} if body["action"] == "waiver" else set())
-            context = replace(judged.context, review=judged.review, waived=waived)
+            waived = {waiver_name(body["gate"], **body.get("guard", {}))} if body["action"] == "waiver" else set()
+            context = replace(judged.context, review=judged.review, waived=judged.context.waived | waived)
             judged = replace(judged, context=context, verdict=first_verdict(judged.rung, judged.rule, context))
         if before.counts and judged.counts:
             self._recount(before, judged, index)

@@ -19,6 +19,9 @@ LABELS = ("REJECT", "UNRESOLVED", "REVIEW", "BASELINE", "none", "xs", "s", "m", 
 STOPPED = frozenset({"REJECT", "REVIEW"})
 """Labels under which a speed is a diagnostic and nothing else."""
 
+OUTCOMES = {"UNRESOLVED": "open", "BASELINE": "pass"}
+"""Outcome of the gate that gave a label; ``fail`` for the others."""
+
 GATES = (
     "integrity",
     "provenance",
@@ -78,7 +81,7 @@ class Context:
         reference_problem: why that receipt gives no denominator here; empty when it does.
         guard_bases: base of a guarded slot by its role, with the index of its receipt.
         noise: noise of the slot's node; none when it was never measured.
-        waived: gates that maintainers waived for this rung.
+        waived: what maintainers waived for this rung, by `waiver_name`.
         review: ``accepted``, ``rejected`` or empty.
         flags: what the replay noticed, such as a changed environment.
     """
@@ -141,6 +144,11 @@ def verdict_to_json(verdict: Verdict) -> JsonObject:
     return {
         "label": verdict.label,
         "rule": verdict.rule,
+def waiver_name(gate: str, metric: str = "", context: int = 0) -> str:
+    """What a waiver lets pass: a gate, or one guard of the gate ``guards``."""
+    return f"{gate}:{metric}@{context}" if metric else gate
+
+
         "gate": verdict.gate,
         "code": verdict.code or None,
         "bound": verdict.bound or None,

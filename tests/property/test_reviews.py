@@ -21,7 +21,7 @@ from ledger.views.build import extend
 from ledger.views.database import open_database, sqlite_url
 from ledger.views.follow import Follower
 from tests.support.ledgers import CONTRIBUTOR, ROOT, SCORER_1, grant, keys_draft
-from tests.support.scoring import Fold, rule_body, scored_body
+from tests.support.scoring import GUARDED, Fold, rule_body, scored_body
 from tests.support.views import Sample, built, contents, new_sample
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def random_ruling(rng: random.Random) -> JsonObject:
     members = {
         "review": {"outcome": rng.choice(["accepted", "accepted", "rejected"])},
         "merged": {"commit": rng.choice(["c", "d"])},
-        "waiver": {"gate": rng.choice(["guards", "plausibility"])},
+        "waiver": rng.choice([{"gate": "guards", "guard": GUARDED}, {"gate": "plausibility"}]),
     }
     return {"action": action, "reason": "r"} | members.get(action, {})
 
