@@ -210,6 +210,7 @@ class _Judge:
     def _denominator(self) -> Number | None:
         if self.rule.unattested is not None:
             return self.read(self.rule.unattested)
+            self.flags += found.flags
         return None if self.context.reference is None else self.read(self.context.reference.value)
 
     def _baseline(self) -> Bound | None:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ledger.rule import Rule
     from ledger.scoring.facts import ArmFact
     from ledger.scoring.rung import Figure, Rung, Slot
-    from ledger.scoring.slots import Holding, SlotState
+    from ledger.scoring.slots import SlotState
     from ledger.verified import VerifiedLog
 
 REPLAYED_KINDS = FIGURE_KINDS | {"rule", "ruling"}
@@ -169,16 +169,15 @@ class Replay:
     def _context(self, rung: Rung, rule: Rule) -> Context:
         state = self._slots[rung.slot]
         reference, problem = self._reference(rung.slot, rule)
-        best: dict[tuple[Slot, str], Holding | None] = {}
-        for guard in rule.guards:
-            slot = rung.slot.beside(guard.metric, guard.context)
-            pools = self._slots[slot].passes if guard.role == "guard" else self._slots[slot].frontier
-            best[slot, guard.role] = pools.best_under(rule.statistic)
+        guarded = {(rung.slot.beside(guard.metric, guard.context), guard.role) for guard in rule.guards}
+        best = {key: self._slots.guard_base(*key, rule.statistic) for key in guarded}
+        unqualified = {slot: self._slots.unqualified_pin(slot, rule.statistic) for slot, _ in guarded}
         return Context(
             basis=self._basis(rung, rule),
             reference=reference,
             reference_problem=problem,
             guard_bases={key: (item.figure, item.receipt) for key, item in best.items() if item},
+            unqualified_pins={slot: why for slot, why in unqualified.items() if why},
             noise=state.noise_floor,
             flags=environment_flags(rung, state.frontier.best_under(rule.statistic)),
         )
@@ -231,7 +230,7 @@ class Replay:
             elif arm == "reference":
                 state.references.append(item)
             elif passed:
-                state.passes.add(item)
+                state.add_pass(item)
         if rung.noise is not None and rung.evidence == "attested":
             self._slots[rung.slot].noise[rung.index] = rung.noise
 

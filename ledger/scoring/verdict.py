@@ -80,6 +80,7 @@ class Context:
         reference: the rule's denominator receipt, resolved; none when the rule names none.
         reference_problem: why that receipt gives no denominator here; empty when it does.
         guard_bases: base of a guarded slot by its role, with the index of its receipt.
+        unqualified_pins: why the pins of a guarded slot are no base, where all that there are are none.
         noise: noise of the slot's node; none when it was never measured.
         waived: what maintainers waived for this rung, by `waiver_name`.
         review: ``accepted``, ``rejected`` or empty.
@@ -90,6 +91,7 @@ class Context:
     reference: Figure | None = None
     reference_problem: str = ""
     guard_bases: Mapping[tuple[Slot, str], tuple[Figure, int]] = field(default_factory=dict)
+    unqualified_pins: Mapping[Slot, str] = field(default_factory=dict)
     noise: Fraction | None = None
     waived: frozenset[str] = frozenset()
     review: str = ""
@@ -139,16 +141,16 @@ class Verdict:
         return approximate(self.gain) if self.gain else 0.0
 
 
-def verdict_to_json(verdict: Verdict) -> JsonObject:
-    """A verdict for ``--json``: gates in order, numbers as text."""
-    return {
-        "label": verdict.label,
-        "rule": verdict.rule,
 def waiver_name(gate: str, metric: str = "", context: int = 0) -> str:
     """What a waiver lets pass: a gate, or one guard of the gate ``guards``."""
     return f"{gate}:{metric}@{context}" if metric else gate
 
 
+def verdict_to_json(verdict: Verdict) -> JsonObject:
+    """A verdict for ``--json``: gates in order, numbers as text."""
+    return {
+        "label": verdict.label,
+        "rule": verdict.rule,
         "gate": verdict.gate,
         "code": verdict.code or None,
         "bound": verdict.bound or None,

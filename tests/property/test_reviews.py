@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 
 SPEEDS = [100, 125, 128, 160, 200, 250, 256, 320, 400, 500]
 WON = {"xs", "s", "m", "l", "xl"}
-HARMLESS, DOUBTFUL = "F_N1", "F_EMPTY_OUTPUT"
+HARMLESS, DOUBTFUL, UNSCORABLE = "F_N1", "F_EMPTY_OUTPUT", "F_CONFOUNDED"
+POOLS = ("frontier", "passes", "bases", "measured", "references")
 Entry = tuple["Slot", str, int, str]
 
 
@@ -99,10 +100,13 @@ def needed(judged: Judged) -> int:
 
 def what_is_in(history: History) -> dict[str, Counter[Entry]]:
     """By pool: what must be in it, from the last state of every receipt."""
-    found: dict[str, Counter[Entry]] = {name: Counter() for name in ("frontier", "passes", "measured", "references")}
+    found: dict[str, Counter[Entry]] = {name: Counter() for name in POOLS}
     for judged in history.judged:
         for pool, entry in entries_of(judged):
             found[pool][entry] += 1
+            figures = {(slot, arm): figure for slot, arm, figure in judged.rung.all_figures()}
+            if pool == "passes" and figures[entry[0], entry[3]].reps >= 3:
+                found["bases"][entry] += 1
     return found
 
 
@@ -134,11 +138,12 @@ def has_candidate(judged: Judged) -> bool:
 
 
 def is_in(history: History) -> dict[str, Counter[Entry]]:
-    found: dict[str, Counter[Entry]] = {name: Counter() for name in ("frontier", "passes", "measured", "references")}
+    found: dict[str, Counter[Entry]] = {name: Counter() for name in POOLS}
     for slot, state in history.slots.items():
         pools: dict[str, Sequence[Any]] = {
             "frontier": state.frontier.items,
             "passes": state.passes.items,
+            "bases": state.bases.items,
             "measured": state.measured.items,
             "references": state.references,
         }
