@@ -218,8 +218,8 @@ def decimal_text(value: Fraction, places: int = 6, *, sign: bool = False) -> str
     """A fraction as a decimal, rounded half to even at the last place; `sign` gives what is not below 0 a plus."""
     scaled = round(value * 10**places)
     whole, rest = divmod(abs(scaled), 10**places)
-    sign = "-" if scaled < 0 else ""
-    return f"{sign}{whole}" + (f".{rest:0{places}d}" if places else "")
+    before = "-" if scaled < 0 else "+" * sign
+    return f"{before}{whole}" + (f".{rest:0{places}d}" if places else "")
 
 
 def reading_text(value: Fraction) -> str:

@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from ledger.rule import EVIDENCE
-from ledger.scoring.facts import exact_text, reading_text
+from ledger.scoring.facts import decimal_text, exact_text, reading_text
 from ledger.scoring.guards import check_guard
 from ledger.scoring.parity import check_parity
 from ledger.scoring.quarantine import Bound, quarantine_bound
@@ -97,15 +97,26 @@ class _Judge:
             self.note("provenance", "pass", evidence=rung.evidence, reps="0")
             return None
         needed = max(rule.min_reps, LEAST_REPS)
-        for arm in ("main", "candidate"):
-            reps = rung.figures[arm].reps if arm in rung.figures else 0
-            if arm in rung.figures and reps < needed:
-                return Bound("UNRESOLVED", "E_REPS", f"{arm} has {reps} repetition(s), {needed} are needed")
+        for arm in ("candidate", "main"):
+            reps = rung.figures[arm].reps if arm in rung.figures else needed
+            if reps < needed:
+                self._hide_what_fails_parity()
+                said = f"{arm} has {reps} repetition(s), {needed} are needed{self._unverified()}"
+                return Bound("UNRESOLVED", "E_REPS", said)
         self.note("provenance", "pass", evidence=rung.evidence, reps=str(self.value.reps))
         return None
 
     def _hide_what_fails_parity(self) -> None:
         """A claim that is not judged is still shown as measured, but not when its own accuracy speaks against it."""
+    def _unverified(self) -> str:
+        """The gain that too few repetitions leave unverified, in words only; nothing where no speed may be shown."""
+        used = self.context.basis.used
+        if self.hidden or used is None or used.value <= 0:
+            return ""
+        gain = (self.value.value - used.value) / used.value
+        percent = -100 * gain if self.rung.slot.lower_is_better else 100 * gain
+        return f"; {decimal_text(percent, 2, sign=True)} % is unverified"
+
         bars = self.rule.parity
         if bars is not None and "candidate" in self.rung.figures:
             self.hidden = check_parity(self.rung, bars, self.read).label == "REJECT"
