@@ -85,8 +85,10 @@ class _Judge:
 
     def _provenance(self) -> Bound | None:
         rung, rule = self.rung, self.rule
-        if rung.quarantine and self.context.review != "accepted":
-            return quarantine_bound(rung, self.context.review)
+        kept = quarantine_bound(rung, self.context.review)
+        if kept is not None:
+            self.hidden = True
+            return kept
         if EVIDENCE.index(rung.evidence) < EVIDENCE.index(rule.evidence):
             self._hide_what_fails_parity()
             return Bound("UNRESOLVED", "E_EVIDENCE", f"the rule judges {rule.evidence} figures, not {rung.evidence}")
@@ -106,8 +108,6 @@ class _Judge:
         self.note("provenance", "pass", evidence=rung.evidence, reps=str(self.value.reps))
         return None
 
-    def _hide_what_fails_parity(self) -> None:
-        """A claim that is not judged is still shown as measured, but not when its own accuracy speaks against it."""
     def _unverified(self) -> str:
         """The gain that too few repetitions leave unverified, in words only; nothing where no speed may be shown."""
         used = self.context.basis.used
@@ -117,6 +117,8 @@ class _Judge:
         percent = -100 * gain if self.rung.slot.lower_is_better else 100 * gain
         return f"; {decimal_text(percent, 2, sign=True)} % is unverified"
 
+    def _hide_what_fails_parity(self) -> None:
+        """What is not judged is still shown as measured, but not when its own accuracy speaks against it."""
         bars = self.rule.parity
         if bars is not None and "candidate" in self.rung.figures:
             self.hidden = check_parity(self.rung, bars, self.read).label == "REJECT"
@@ -208,6 +210,7 @@ class _Judge:
         for guard in self.rule.guards:
             found = check_guard(guard, self.rung, self.context, self.read)
             self.unattested += [found.unattested] if found.unattested else []
+            self.flags += found.flags
             if not found.label:
                 self.note("guards", "pass", **found.inputs)
             elif waiver_name("guards", guard.metric, guard.context) in self.context.waived:
@@ -221,7 +224,6 @@ class _Judge:
     def _denominator(self) -> Number | None:
         if self.rule.unattested is not None:
             return self.read(self.rule.unattested)
-            self.flags += found.flags
         return None if self.context.reference is None else self.read(self.context.reference.value)
 
     def _baseline(self) -> Bound | None:

@@ -76,14 +76,14 @@ def random_round(rng: random.Random, number: int) -> JsonObject:
     if rng.random() < 0.2:
         for point in body["parity"]:
             point["kl"] = "0.9"
-    codes = [code for code in (HARMLESS, DOUBTFUL) if rng.random() < 0.4]
+    codes = [code for code, odds in ((HARMLESS, 0.4), (DOUBTFUL, 0.4), (UNSCORABLE, 0.1)) if rng.random() < odds]
     return body | {"faults": [{"code": code, "message": "seen"} for code in codes]}
 
 
 def random_ruling(rng: random.Random) -> JsonObject:
     """A ruling without its receipt."""
     action = rng.choice(["review"] * 5 + ["merged", "merged", "waiver", "void"])
-    members = {
+    members: dict[str, JsonObject] = {
         "review": {"outcome": rng.choice(["accepted", "accepted", "rejected"])},
         "merged": {"commit": rng.choice(["c", "d"])},
         "waiver": rng.choice([{"gate": "guards", "guard": GUARDED}, {"gate": "plausibility"}]),
@@ -113,7 +113,7 @@ def what_is_in(history: History) -> dict[str, Counter[Entry]]:
 def entries_of(judged: Judged) -> Iterator[tuple[str, Entry]]:
     rung, label = judged.rung, judged.verdict.label if judged.verdict else ""
     accepted = judged.review == "accepted" if rung.quarantine else judged.review != "rejected" or has_candidate(judged)
-    if judged.gone_at is not None or not accepted:
+    if judged.gone_at is not None or not accepted or UNSCORABLE in rung.quarantine:
         return
     for slot, arm, figure in rung.all_figures():
         entry = (slot, rung.statistic, rung.index, arm)
