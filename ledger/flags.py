@@ -20,7 +20,7 @@ QUARANTINE = frozenset(
         # Figures that depend on when they were taken.
         "F_CAPTURE",
         "F_COLD_FIRST",
-        "F_CONFOUNDED",
+        "F_CONFOUNDED",  # and what no review lets count: `ledger.scoring.unscorable`
         "F_LEARNING",
         "F_THROTTLED",
         # Records that do not fit each other, or the machine.
@@ -41,6 +41,10 @@ QUARANTINE = frozenset(
 
 
 REQUESTS_FAILED = "F_REQUESTS_FAILED"
+CONFOUNDED = "F_CONFOUNDED"
+
+CANCELLED = "cancelled"
+"""Error of a request that the client gave up because the run was over: no refusal of what was measured."""
 
 
 def quarantine_codes(body: JsonObject) -> tuple[str, ...]:
@@ -55,7 +59,16 @@ def quarantine_codes(body: JsonObject) -> tuple[str, ...]:
 
 
 def failed_requests(body: JsonObject, arm: str) -> tuple[int, int]:
-    """Requests of an arm that failed, and all of them; warm-up aside."""
-    records = [rep["records"] for rep in body["reps"] if rep["arm"] == arm and not rep["warmup"]]
-    failed = sum(each["ok"].count(False) for each in records if "ok" in each)
-    return failed, sum(len(next(iter(each.values()))) for each in records)
+    """Requests of an arm that failed, and all of them; warm-up and what the client itself cancelled aside."""
+    failed = asked = 0
+    for rep in body["reps"]:
+        if rep["arm"] != arm or rep["warmup"]:
+            continue
+        records = rep["records"]
+        count = len(next(iter(records.values())))
+        oks = records.get("ok", [True] * count)
+        errors = records.get("error", [None] * count)
+        cancelled = sum(ok is False and error == CANCELLED for ok, error in zip(oks, errors, strict=True))
+        failed += oks.count(False) - cancelled
+        asked += count - cancelled
+    return failed, asked

@@ -34,7 +34,7 @@ RULINGS = {
     "merged": {"commit"},
     "waiver": {"gate"},
 }
-"""Actions of a ruling, each with the members that it takes and no other."""
+"""Actions of a ruling, each with the members that it takes and no other. A waiver of guards names its guard too."""
 
 
 REVIEWS = ("accepted", "rejected")
@@ -73,9 +73,11 @@ def check_body(kind: str, body: JsonObject) -> None:
 
 
 def _check_ruling(body: JsonObject) -> None:
-    needed, found = RULINGS[body["action"]], set().union(*RULINGS.values()) & body.keys()
-    if found != needed:
-        names = ", ".join(sorted(needed)) or "none of by, commit, gate and outcome"
+    members = set().union({"guard"}, *RULINGS.values())
+    # A waiver of all guards would let through a loss that nobody has looked at.
+    needed = RULINGS[body["action"]] | ({"guard"} if body.get("gate") == "guards" else set())
+    if members & body.keys() != needed:
+        names = ", ".join(sorted(needed)) or f"none of {', '.join(sorted(members))}"
         raise RefusedError("E_RULING", f"a ruling {body['action']!r} takes {names}", where="/predicate/ruling")
 
 

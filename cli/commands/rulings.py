@@ -15,6 +15,7 @@ from ledger.draft import Draft
 from ledger.errors import RefusedError
 from ledger.kinds import REVIEWS, RULINGS, check_body
 from ledger.log import LOCK_TIMEOUT_S
+from ledger.metrics import METRICS
 from ledger.verify import verify
 
 
@@ -34,6 +35,9 @@ def ruling(
     outcome: Annotated[str, typer.Option(metavar="WORD", help="review: accepted or rejected.")] = "",
     commit: Annotated[str, typer.Option(metavar="COMMIT", help="merged: commit under which it became main.")] = "",
     gate: Annotated[str, typer.Option(metavar="GATE", help="waiver: plausibility or guards.")] = "",
+    guard: Annotated[
+        str, typer.Option(metavar="METRIC@CONTEXT", help="waiver of guards: the guard, such as decode_tok_s@512.")
+    ] = "",
     output_file: AttestOption = "",
     ledger: LedgerOption = None,
     ledger_key: LedgerKeyOption = None,
@@ -53,7 +57,17 @@ def ruling(
     body: JsonObject = {"action": action, "receipt": log.entries[log.find(reference)].digest.hex(), "reason": reason}
     if by:
         body["by"] = log.entries[log.find(by)].digest.hex()
+    if guard:
+        body["guard"] = _read_guard(guard)
     body |= {name: text for name, text in (("outcome", outcome), ("commit", commit), ("gate", gate)) if text}
     check_body("ruling", body)
     draft = Draft(kind="ruling", body=body, signers=[load_private_key(path) for path in key])
     seal_or_attest(found, draft, output_file, ledger_key, lock_timeout=lock_timeout, as_json=as_json)
+
+
+def _read_guard(text: str) -> JsonObject:
+    """The guard that ``METRIC@CONTEXT`` names."""
+    metric, _, context = text.partition("@")
+    if metric not in METRICS or not (context.isascii() and context.isdigit()):
+        raise RefusedError("E_RULING", f"expected METRIC@CONTEXT, found {text!r}", where="--guard")
+    return {"metric": metric, "context": int(context)}

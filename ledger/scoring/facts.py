@@ -124,12 +124,19 @@ def record_values(metric: Metric, records: dict[str, list[Any]]) -> tuple[Fracti
 
 def _record_ratios(metric: Metric, records: dict[str, list[Any]]) -> Ratios:
     columns = [records[name] for name in metric.columns]
+    if metric.supplied in records:
+        columns[0] = [*map(_without, columns[0], records[metric.supplied])]
     if "ok" not in records:
         with suppress(TypeError):  # a column that was not observed in a record is None, and no number
             return Ratios.of(*metric.formula(*columns))
     succeeded = records.get("ok") or [True] * len(columns[0])
     rows = [cells for ok, *cells in zip(succeeded, *columns, strict=True) if ok and None not in cells]
     return Ratios.of(*metric.formula(*([row[at] for row in rows] for at in range(len(columns)))))
+
+
+def _without(count: int | None, supplied: int | None) -> int | None:
+    """What was computed of a count; none where either is unknown, for what a cache supplied may be all of it."""
+    return None if count is None or supplied is None else count - supplied
 
 
 def mean(values: Sequence[Fraction]) -> Fraction:
@@ -201,12 +208,18 @@ def approximate(text: str) -> float:
     return float(Decimal(numerator) / Decimal(denominator or 1))
 
 
-def decimal_text(value: Fraction, places: int = 6) -> str:
-    """A fraction as a decimal, rounded half to even at the last place."""
+def plain_decimal(value: Fraction) -> str:
+    """A fraction that was read from a decimal as that decimal, every place of it and no needless zeros."""
+    text = decimal_text(value, value.denominator.bit_length())  # 1 / 2^n has n places, 1 / 5^n fewer than bits
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def decimal_text(value: Fraction, places: int = 6, *, sign: bool = False) -> str:
+    """A fraction as a decimal, rounded half to even at the last place; `sign` gives what is not below 0 a plus."""
     scaled = round(value * 10**places)
     whole, rest = divmod(abs(scaled), 10**places)
-    sign = "-" if scaled < 0 else ""
-    return f"{sign}{whole}" + (f".{rest:0{places}d}" if places else "")
+    before = "-" if scaled < 0 else "+" * sign
+    return f"{before}{whole}" + (f".{rest:0{places}d}" if places else "")
 
 
 def reading_text(value: Fraction) -> str:

@@ -15,12 +15,12 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from ledger.rule import EVIDENCE
-from ledger.scoring.facts import exact_text, reading_text
+from ledger.scoring.facts import decimal_text, exact_text, reading_text
 from ledger.scoring.guards import check_guard
 from ledger.scoring.parity import check_parity
 from ledger.scoring.quarantine import Bound, quarantine_bound
 from ledger.scoring.tier import Number, is_fragile, judge_gain, read_bands, reader
-from ledger.scoring.verdict import STOPPED, Gate, Verdict
+from ledger.scoring.verdict import OUTCOMES, STOPPED, Gate, Verdict, waiver_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -85,8 +85,10 @@ class _Judge:
 
     def _provenance(self) -> Bound | None:
         rung, rule = self.rung, self.rule
-        if rung.quarantine and self.context.review != "accepted":
-            return quarantine_bound(rung, self.context.review)
+        kept = quarantine_bound(rung, self.context.review)
+        if kept is not None:
+            self.hidden = True
+            return kept
         if EVIDENCE.index(rung.evidence) < EVIDENCE.index(rule.evidence):
             self._hide_what_fails_parity()
             return Bound("UNRESOLVED", "E_EVIDENCE", f"the rule judges {rule.evidence} figures, not {rung.evidence}")
@@ -97,15 +99,26 @@ class _Judge:
             self.note("provenance", "pass", evidence=rung.evidence, reps="0")
             return None
         needed = max(rule.min_reps, LEAST_REPS)
-        for arm in ("main", "candidate"):
-            reps = rung.figures[arm].reps if arm in rung.figures else 0
-            if arm in rung.figures and reps < needed:
-                return Bound("UNRESOLVED", "E_REPS", f"{arm} has {reps} repetition(s), {needed} are needed")
+        for arm in ("candidate", "main"):
+            reps = rung.figures[arm].reps if arm in rung.figures else needed
+            if reps < needed:
+                self._hide_what_fails_parity()
+                said = f"{arm} has {reps} repetition(s), {needed} are needed{self._unverified()}"
+                return Bound("UNRESOLVED", "E_REPS", said)
         self.note("provenance", "pass", evidence=rung.evidence, reps=str(self.value.reps))
         return None
 
+    def _unverified(self) -> str:
+        """The gain that too few repetitions leave unverified, in words only; nothing where no speed may be shown."""
+        used = self.context.basis.used
+        if self.hidden or used is None or used.value <= 0:
+            return ""
+        gain = (self.value.value - used.value) / used.value
+        percent = -100 * gain if self.rung.slot.lower_is_better else 100 * gain
+        return f"; {decimal_text(percent, 2, sign=True)} % is unverified"
+
     def _hide_what_fails_parity(self) -> None:
-        """A claim that is not judged is still shown as measured, but not when its own accuracy speaks against it."""
+        """What is not judged is still shown as measured, but not when its own accuracy speaks against it."""
         bars = self.rule.parity
         if bars is not None and "candidate" in self.rung.figures:
             self.hidden = check_parity(self.rung, bars, self.read).label == "REJECT"
@@ -197,9 +210,10 @@ class _Judge:
         for guard in self.rule.guards:
             found = check_guard(guard, self.rung, self.context, self.read)
             self.unattested += [found.unattested] if found.unattested else []
+            self.flags += found.flags
             if not found.label:
                 self.note("guards", "pass", **found.inputs)
-            elif "guards" in self.context.waived:
+            elif waiver_name("guards", guard.metric, guard.context) in self.context.waived:
                 self.note("guards", "waived", doubt=found.detail)
             else:
                 return Bound(found.label, found.code, found.detail)
@@ -251,7 +265,7 @@ class _Judge:
         )
 
     def _stop(self, name: str, bound: Bound) -> Verdict:
-        outcome = {"UNRESOLVED": "open", "BASELINE": "pass"}.get(bound.label, "fail")
+        outcome = OUTCOMES.get(bound.label, "fail")
         self.gates.append(Gate(name=name, outcome=outcome, code=bound.code, detail=bound.detail))
         return Verdict(
             label=bound.label,
@@ -265,20 +279,9 @@ class _Judge:
         )
 
     def _diagnostic(self) -> JsonObject:
-        """Speed and would-be tier of what was stopped: for people who look for the cause, never a result."""
-        used = self.context.basis.used
-        found: JsonObject = {"value": reading_text(self.value.value)}
-        if used is not None and used.value > 0:
-            lower = self.rung.slot.lower_is_better
-            gain = judge_gain(
-                self.read(self.value.value),
-                self.read(used.value),
-                self._denominator(),
-                read_bands(self.rule),
-                lower=lower,
-            )
-            found["tier"] = gain.tier
-        return found
+        """Speed of what was stopped: for people who look for the cause, never a result and never a tier."""
+        candidate = self.rung.figures.get("candidate")
+        return {} if candidate is None else {"value": reading_text(candidate.value)}
 
 
 def number_text(number: Number) -> str:

@@ -29,6 +29,7 @@ class GuardOutcome:
         detail: expected and found.
         inputs: numbers and the receipt of the base, for a pass.
         unattested: the base that no receipt stands for; empty when one does.
+        flags: what deserves a look whatever it found.
     """
 
     label: str = ""
@@ -36,6 +37,10 @@ class GuardOutcome:
     detail: str = ""
     inputs: Mapping[str, str] = field(default_factory=dict)
     unattested: str = ""
+    flags: tuple[str, ...] = ()
+
+
+PIN_UNQUALIFIED = "F_PIN_UNQUALIFIED"
 
 
 def check_guard(guard: Guard, rung: Rung, context: Context, read: Read) -> GuardOutcome:
@@ -45,16 +50,20 @@ def check_guard(guard: Guard, rung: Rung, context: Context, read: Read) -> Guard
     if found is None:
         return GuardOutcome(label="UNRESOLVED", code="E_GUARD_MISSING", detail=f"the candidate has no {name}")
     base, receipt = _base(guard, slot, rung, context)
+    unqualified = context.unqualified_pins.get(slot, "") if guard.role == "guard" else ""
+    flags = (PIN_UNQUALIFIED,) if unqualified else ()
     if base is None:
-        return GuardOutcome(label="UNRESOLVED", code="E_GUARD_BASE", detail=f"there is nothing to hold {name} against")
+        code, why = ("E_PIN_UNQUALIFIED", f": {unqualified}") if unqualified else ("E_GUARD_BASE", "")
+        detail = f"there is nothing to hold {name} against{why}"
+        return GuardOutcome(label="UNRESOLVED", code=code, detail=detail, flags=flags)
     value, limit, tolerance = read(found.value), read(base), read(guard.tolerance)
     holds = value <= limit * (1 + tolerance) if slot.lower_is_better else value >= limit * (1 - tolerance)
     shown = {"guard": name, "value": reading_text(found.value), "base": reading_text(base), "base_receipt": receipt}
     unattested = "" if receipt else f"base of {name}"
     if holds:
-        return GuardOutcome(inputs=shown, unattested=unattested)
+        return GuardOutcome(inputs=shown, unattested=unattested, flags=flags)
     detail = f"{name} is {shown['value']}, the base is {shown['base']}"
-    return GuardOutcome(label="REJECT", code="E_GUARD", detail=detail, unattested=unattested)
+    return GuardOutcome(label="REJECT", code="E_GUARD", detail=detail, unattested=unattested, flags=flags)
 
 
 def _base(guard: Guard, slot: Slot, rung: Rung, context: Context) -> tuple[Fraction | None, str]:

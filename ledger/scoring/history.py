@@ -47,10 +47,12 @@ class Judged:
 
     @property
     def counts(self) -> bool:
-        """Whether its figures count: no ruling has taken it out, and it is in no quarantine.
+        """Whether its figures count: no ruling has taken it out, it can be scored, and it is in no quarantine.
 
         A review that rejects a round takes it out as well, but of a session with a candidate only that.
         """
+        if self.rung.unscorable is not None:
+            return False
         if self.rung.quarantine:
             return self.stands and self.review == "accepted"
         rejects_all = self.rung.purpose not in SCORED or "candidate" not in self.rung.figures
@@ -75,7 +77,7 @@ class Judged:
     @property
     def shown(self) -> Figure | None:
         """The figure that anybody may be shown: the candidate's, else main's; none while it is stopped."""
-        if self.is_stopped or (self.rung.quarantine and self.review != "accepted"):
+        if self.is_stopped or self.rung.unscorable is not None or (self.rung.quarantine and self.review != "accepted"):
             return None
         return self.rung.figures.get("candidate") or self.rung.figures.get("main")
 

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from ledger.scoring.facts import plain_decimal
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
@@ -34,11 +36,10 @@ def check_parity(rung: Rung, bars: ParityBars, read: Read) -> ParityOutcome:
     if missing is not None:
         return missing
     kl, top1 = _worst(points, max, "kl"), _worst(points, min, "top1")
-    worst = f"worst KL {float(kl):.9g}, worst top-1 {float(top1):.9g}"
     if read(top1) < read(bars.top1_min) or read(kl) > read(bars.kl_max):
-        return ParityOutcome(
-            label="REJECT", code="E_PARITY", detail=f"{worst}; needed: KL <= {bars.kl_max}, top-1 >= {bars.top1_min}"
-        )
+        worst = f"worst KL {_place(points, 'kl', kl)}, worst top-1 {_place(points, 'top1', top1)}"
+        needed = f"KL <= {bars.kl_max}, top-1 >= {bars.top1_min}"
+        return ParityOutcome(label="REJECT", code="E_PARITY", detail=f"{worst}; needed: {needed}")
     flags = []
     if bars.kl_prefer is not None and read(kl) > read(bars.kl_prefer):
         flags.append("F_KL_OVER_PREFERRED")
@@ -48,7 +49,7 @@ def check_parity(rung: Rung, bars: ParityBars, read: Read) -> ParityOutcome:
         blocked = _ratchet(points, rung.parity.get("main", ()), bars.ratchet, read, flags)
         if blocked:
             return ParityOutcome(label="REJECT", code="E_PARITY_RATCHET", detail=blocked, flags=tuple(flags))
-    inputs = {"kl": f"{float(kl):.9g}", "top1": f"{float(top1):.9g}", "depths": str(len(points))}
+    inputs = {"kl": plain_decimal(kl), "top1": plain_decimal(top1), "depths": str(len(points))}
     return ParityOutcome(inputs=inputs, flags=tuple(flags))
 
 
@@ -84,6 +85,12 @@ def _worst(points: tuple[ParityPoint, ...], pick: Callable[[list[Fraction]], Fra
     return pick([getattr(point, name) for point in points])
 
 
+def _place(points: tuple[ParityPoint, ...], name: str, worst: Fraction) -> str:
+    """The worst value to its last place, as it was measured, with the first depth that has it where that is known."""
+    depth = next(point.depth for point in points if getattr(point, name) == worst)
+    return plain_decimal(worst) + ("" if depth is None else f" at depth {depth}")
+
+
 def _ratchet(
     points: tuple[ParityPoint, ...], main: tuple[ParityPoint, ...], ratchet: Ratchet, read: Read, flags: list[str]
 ) -> str:
@@ -98,7 +105,7 @@ def _ratchet(
             continue
         ratio = read(point.kl) / read(before)
         if ratio >= read(ratchet.block) and read(point.kl) >= read(ratchet.block_from):
-            return f"KL {float(point.kl):.9g} at depth {point.depth} is {float(ratio):.2f} times main's"
+            return f"KL {plain_decimal(point.kl)} at depth {point.depth} is {float(ratio):.2f} times main's"
         if ratio >= read(ratchet.warn):
             flags.append("F_PARITY_DRIFT")
     return ""

@@ -8,6 +8,8 @@ role           value
 ``reference``  the latest attested figure of the reference arm
 =============  ==============================================================================================
 
+A guard's pin of fewer than `ledger.scoring.slots.GUARD_REPS` repetitions is shown and is no base of a guard.
+
 Beside each stands the best figure that nobody attested. When that is better by more than the noise, the pin is *stale*,
 and is said to be; it still does not move.
 """

@@ -1,4 +1,4 @@
-"""What a rule says of a rung in quarantine, before anything is compared."""
+"""What a rule says of a rung in quarantine, or of one that nobody can score, before anything is compared."""
 
 from __future__ import annotations
 
@@ -19,16 +19,24 @@ class Bound(NamedTuple):
     detail: str
 
 
-def quarantine_bound(rung: Rung, review: str) -> Bound:
-    """What a rung in quarantine gets: a review; a rejection by one, or when requests of its candidate failed.
+REVIEW_REJECTED = Bound("REJECT", "E_REVIEW_REJECTED", "maintainers reviewed the round and rejected it")
 
-    A fast refusal is no speed: nothing but a review makes a rung of a candidate that did not serve everything.
+
+def quarantine_bound(rung: Rung, review: str) -> Bound | None:
+    """What keeps a rung from being compared: requests that failed, an unscorable round, a quarantine without review.
+
+    A fast refusal is no speed: nothing but a review makes a rung of a candidate that did not serve everything. And no
+    review makes one of an unscorable round. None where nothing keeps it.
     """
-    if review == "rejected":
-        return Bound("REJECT", "E_REVIEW_REJECTED", "maintainers reviewed the round and rejected it")
     failed, asked = rung.failed
-    if failed:
+    if failed and not review:
         share = reading_text(Fraction(failed, asked))
         detail = f"{failed} of {asked} requests of the candidate failed, a share of {share}"
         return Bound("REJECT", "E_RELIABILITY", f"{detail}: counts when a review accepts it")
+    if rung.unscorable is not None and not (failed and review == "rejected"):
+        return Bound("UNRESOLVED", *rung.unscorable)
+    if not rung.quarantine or review == "accepted":
+        return None
+    if review == "rejected":
+        return REVIEW_REJECTED
     return Bound("REVIEW", "E_QUARANTINED", f"{', '.join(rung.quarantine)}: counts when a review accepts it")

@@ -20,7 +20,7 @@ from ledger.scoring.history import History, Judged
 from ledger.scoring.rung import read_imported, read_round
 from ledger.scoring.slots import Slots, environment_flags, holding
 from ledger.scoring.standing import first_verdict, is_shown, is_stopped, passes
-from ledger.scoring.verdict import Basis, Context
+from ledger.scoring.verdict import Basis, Context, waiver_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ledger.rule import Rule
     from ledger.scoring.facts import ArmFact
     from ledger.scoring.rung import Figure, Rung, Slot
-    from ledger.scoring.slots import Holding, SlotState
+    from ledger.scoring.slots import SlotState
     from ledger.verified import VerifiedLog
 
 REPLAYED_KINDS = FIGURE_KINDS | {"rule", "ruling"}
@@ -170,16 +170,15 @@ class Replay:
     def _context(self, rung: Rung, rule: Rule) -> Context:
         state = self._slots[rung.slot]
         reference, problem = self._reference(rung.slot, rule)
-        best: dict[tuple[Slot, str], Holding | None] = {}
-        for guard in rule.guards:
-            slot = rung.slot.beside(guard.metric, guard.context)
-            pools = self._slots[slot].passes if guard.role == "guard" else self._slots[slot].frontier
-            best[slot, guard.role] = pools.best_under(rule.statistic)
+        guarded = {(rung.slot.beside(guard.metric, guard.context), guard.role) for guard in rule.guards}
+        best = {key: self._slots.guard_base(*key, rule.statistic) for key in guarded}
+        unqualified = {slot: self._slots.unqualified_pin(slot, rule.statistic) for slot, _ in guarded}
         return Context(
             basis=self._basis(rung, rule),
             reference=reference,
             reference_problem=problem,
             guard_bases={key: (item.figure, item.receipt) for key, item in best.items() if item},
+            unqualified_pins={slot: why for slot, why in unqualified.items() if why},
             noise=state.noise_floor,
             flags=environment_flags(rung, state.frontier.best_under(rule.statistic)),
         )
@@ -232,7 +231,7 @@ class Replay:
             elif arm == "reference":
                 state.references.append(item)
             elif passed:
-                state.passes.add(item)
+                state.add_pass(item)
         if rung.noise is not None and rung.evidence == "attested":
             self._slots[rung.slot].noise[rung.index] = rung.noise
 
@@ -261,8 +260,8 @@ class Replay:
         if body["action"] == "review":
             judged = replace(judged, review=body["outcome"])
         if judged.rule is not None and judged.context is not None and judged.verdict is not None:
-            waived = judged.context.waived | ({body["gate"]} if body["action"] == "waiver" else set())
-            context = replace(judged.context, review=judged.review, waived=waived)
+            waived = {waiver_name(body["gate"], **body.get("guard", {}))} if body["action"] == "waiver" else set()
+            context = replace(judged.context, review=judged.review, waived=judged.context.waived | waived)
             judged = replace(judged, context=context, verdict=first_verdict(judged.rung, judged.rule, context))
         if before.counts and judged.counts:
             self._recount(before, judged, index)

@@ -14,6 +14,7 @@ from ledger.flags import REQUESTS_FAILED, failed_requests, quarantine_codes
 from ledger.metrics import METRICS
 from ledger.rule import AXES
 from ledger.scoring.facts import ArmFact, arm_value, round_facts
+from ledger.scoring.unscorable import Unscorable, find_unscorable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -104,6 +105,7 @@ class Rung:
         noise: relative spread over all repetitions of a noise round.
         statistic: how the records of a repetition were summed up; empty for an imported figure.
         quarantine: codes of its faults that keep it out of frontier and pins until a review accepts it.
+        unscorable: why no review can let it count; none for every other round.
         failed: requests of the candidate that failed, and all of them; 0 and 0 where none is known to have failed.
         attempt: which attempt at it gave the figures; those before ended without a number.
         windows: per repetition, the share of its wall-clock time that its samples account for, as two terms.
@@ -126,6 +128,7 @@ class Rung:
     noise: Fraction | None = None
     statistic: str = ""
     quarantine: tuple[str, ...] = ()
+    unscorable: Unscorable | None = None
     failed: tuple[int, int] = (0, 0)
     attempt: int = 1
     windows: tuple[tuple[int, int], ...] = ()
@@ -220,6 +223,7 @@ def read_round(
         noise=_noise(facts, slot) if body["purpose"] == "noise" else None,
         statistic=statistic,
         quarantine=quarantine,
+        unscorable=find_unscorable(body),
         failed=failed_requests(body, "candidate") if REQUESTS_FAILED in quarantine else (0, 0),
         attempt=body.get("attempt", 1),
         windows=tuple(_windows(body)),

@@ -6,6 +6,7 @@ the best that is in: a lower reading never lowers it.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,13 @@ if TYPE_CHECKING:
 
 STABLE = ("driver", "gpu", "gpus", "cpu", "kernel", "runtime", "weights", "weights_fingerprint")
 """Facts of a node that must not change under a pin without being said."""
+
+GUARD_REPS = 3
+"""Repetitions below which a pin is no base of a guard.
+
+A guard rejects others for as long as it stands, so its base must not be one odd run. Of two repetitions nobody can tell
+which is the odd one; the median of three is none of the outermost.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,7 +133,8 @@ class SlotState:
     Attributes:
         slot: which.
         frontier: attested main arms, and candidates that were merged.
-        passes: these and every attested figure that passed: the base of guards.
+        passes: these and every attested figure that passed.
+        bases: of these, what has enough repetitions to be the base of guards.
         measured: figures that nobody attested.
         references: attested reference arms, in order.
         noise: noise floors by receipt.
@@ -135,22 +144,30 @@ class SlotState:
     slot: Slot
     frontier: Pools = field(init=False)
     passes: Pools = field(init=False)
+    bases: Pools = field(init=False)
     measured: Pools = field(init=False)
     references: list[Holding] = field(default_factory=list)
     noise: dict[int, Fraction] = field(default_factory=dict)
     moves: list[Move] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.frontier, self.passes, self.measured = Pools(self.slot), Pools(self.slot), Pools(self.slot)
+        self.frontier, self.measured = Pools(self.slot), Pools(self.slot)
+        self.passes, self.bases = Pools(self.slot), Pools(self.slot)
 
     @property
     def noise_floor(self) -> Fraction | None:
         """The largest noise that was measured; none when it never was."""
         return max(self.noise.values(), default=None)
 
+    def add_pass(self, item: Holding) -> None:
+        """Take in an attested figure that passed."""
+        self.passes.add(item)
+        if item.figure.reps >= GUARD_REPS:
+            self.bases.add(item)
+
     def raise_frontier(self, item: Holding) -> None:
         """Take in an attested figure of main."""
-        self.passes.add(item)
+        self.add_pass(item)
         before = self.frontier.best
         self.frontier.add(item)
         self._note_move(before, item.since)
@@ -158,12 +175,14 @@ class SlotState:
     def withdraw_candidate(self, receipt: int, index: int) -> None:
         """Drop what a candidate gave that does not pass any more, merged or not."""
         self.passes.remove(receipt, "candidate")
+        self.bases.remove(receipt, "candidate")
         self.measured.remove(receipt, "candidate")
         self._lower_frontier(receipt, index, "candidate")
 
     def withdraw(self, receipt: int, index: int) -> None:
         """Drop what a receipt gave, from this index on."""
         self.passes.remove(receipt)
+        self.bases.remove(receipt)
         self.measured.remove(receipt)
         self.references = [item for item in self.references if item.receipt != receipt]
         self.noise.pop(receipt, None)
@@ -183,9 +202,35 @@ class SlotState:
 class Slots(dict["Slot", SlotState]):
     """Every slot that was ever met."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._on_nodes: dict[Slot, list[Slot]] = defaultdict(list)  # by the slot without its node
+
     def __missing__(self, slot: Slot) -> SlotState:
         found = self[slot] = SlotState(slot)
+        self._on_nodes[slot._replace(node="")].append(slot)
         return found
+
+    def guard_base(self, slot: Slot, role: str, statistic: str) -> Holding | None:
+        """The pin that guards of a role are held against; none without one that qualifies."""
+        state = self[slot]
+        return (state.bases if role == "guard" else state.frontier).best_under(statistic)
+
+    def unqualified_pin(self, slot: Slot, statistic: str) -> str:
+        """Why no pin of a slot qualifies as the base of a guard, where there are some; empty otherwise.
+
+        A pin of another node is none of the slot, and is told because people take it for one.
+        """
+        if self[slot].bases.best_under(statistic) is not None:
+            return ""
+        own = self[slot].passes.best_under(statistic)
+        if own is not None:
+            return f"its pin, receipt {own.receipt}, has {own.figure.reps} repetition(s), {GUARD_REPS} are needed"
+        for other in self._on_nodes[slot._replace(node="")]:
+            pin = self[other].passes.best_under(statistic)
+            if pin is not None:
+                return f"its pin, receipt {pin.receipt}, is of the node {other.node}"
+        return ""
 
 
 def holding(rung: Rung, since: int, arm: str, figure: Figure) -> Holding:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from ledger.rule import TIERS
 from ledger.scoring.gates import judge
 from ledger.scoring.history import SCORED
-from ledger.scoring.quarantine import quarantine_bound
-from ledger.scoring.verdict import Gate, Verdict
+from ledger.scoring.quarantine import REVIEW_REJECTED, quarantine_bound
+from ledger.scoring.verdict import OUTCOMES, Gate, Verdict
 
 if TYPE_CHECKING:
     from ledger.rule import Rule
@@ -22,9 +22,10 @@ def first_verdict(rung: Rung, rule: Rule | None, context: Context | None) -> Ver
         return None
     if "candidate" in rung.figures or "main" not in rung.figures:
         return judge(rung, rule, context)
-    if context.review == "rejected" or (rung.quarantine and context.review != "accepted"):
-        label, code, detail = quarantine_bound(rung, context.review)
-        gate = Gate(name="provenance", outcome="fail", code=code, detail=detail)
+    bound = quarantine_bound(rung, context.review) or (REVIEW_REJECTED if context.review == "rejected" else None)
+    if bound is not None:
+        label, code, detail = bound
+        gate = Gate(name="provenance", outcome=OUTCOMES.get(label, "fail"), code=code, detail=detail)
         return Verdict(label=label, rule=rule.digest, gate="provenance", code=code, gates=(gate,))
     if context.basis.source == "main" and context.basis.receipt == rung.index and rung.evidence == "attested":
         gate = Gate(name="significance", outcome="pass", detail="the first figure of main in this slot")

@@ -19,6 +19,9 @@ LABELS = ("REJECT", "UNRESOLVED", "REVIEW", "BASELINE", "none", "xs", "s", "m", 
 STOPPED = frozenset({"REJECT", "REVIEW"})
 """Labels under which a speed is a diagnostic and nothing else."""
 
+OUTCOMES = {"UNRESOLVED": "open", "BASELINE": "pass"}
+"""Outcome of the gate that gave a label; ``fail`` for the others."""
+
 GATES = (
     "integrity",
     "provenance",
@@ -77,8 +80,9 @@ class Context:
         reference: the rule's denominator receipt, resolved; none when the rule names none.
         reference_problem: why that receipt gives no denominator here; empty when it does.
         guard_bases: base of a guarded slot by its role, with the index of its receipt.
+        unqualified_pins: why the pins of a guarded slot are no base, where all that there are are none.
         noise: noise of the slot's node; none when it was never measured.
-        waived: gates that maintainers waived for this rung.
+        waived: what maintainers waived for this rung, by `waiver_name`.
         review: ``accepted``, ``rejected`` or empty.
         flags: what the replay noticed, such as a changed environment.
     """
@@ -87,6 +91,7 @@ class Context:
     reference: Figure | None = None
     reference_problem: str = ""
     guard_bases: Mapping[tuple[Slot, str], tuple[Figure, int]] = field(default_factory=dict)
+    unqualified_pins: Mapping[Slot, str] = field(default_factory=dict)
     noise: Fraction | None = None
     waived: frozenset[str] = frozenset()
     review: str = ""
@@ -109,7 +114,7 @@ class Verdict:
         fragile: half a unit in the last place of an input would change the label.
         unattested: what in it no receipt stands for.
         flags: what deserves a look without changing the label.
-        diagnostic: speed and would-be tier of a rung that did not reach the tier gate.
+        diagnostic: speed of a rung that was stopped; it has no tier, not even in words.
     """
 
     label: str
@@ -134,6 +139,11 @@ class Verdict:
     def gain_share(self) -> float:
         """The gain for reading, as a share; 0 without one."""
         return approximate(self.gain) if self.gain else 0.0
+
+
+def waiver_name(gate: str, metric: str = "", context: int = 0) -> str:
+    """What a waiver lets pass: a gate, or one guard of the gate ``guards``."""
+    return f"{gate}:{metric}@{context}" if metric else gate
 
 
 def verdict_to_json(verdict: Verdict) -> JsonObject:

@@ -72,21 +72,44 @@ def test_a_fact_that_is_none_is_refused(desk: Desk, words: list[str | Path], giv
     assert desk.size == 3
 
 
+def warm(folder: Path, *runs: int) -> None:
+    """Write runs anew in which a cache supplied ten tokens of every prompt."""
+    for at in runs:
+        latency = 1100.5 if ARMS[at] == "main" else 1010.5
+        each = (
+            request(10 * at + number, request_latency=latency, usage_prompt_cache_read_tokens=10) for number in range(3)
+        )
+        (folder / f"run-{at}.jsonl").write_bytes(lines(*each))
+
+
+def accept(desk: Desk) -> None:
+    reason = "the same in both arms"
+    desk.run("ruling", "review", "3", "--outcome", "accepted", "--reason", reason, "--key", desk.key("root"))
+
+
+@pytest.mark.parametrize("runs", [(0,), (0, 2), (0, 1, 2)], ids=str)
+def test_C11_a_round_of_which_a_cache_knew_some_runs_never_counts(  # noqa: N802 - as the case
+    runs: tuple[int, ...], desk: Desk, words: list[str | Path], tmp_path: Path
+) -> None:
+    warm(tmp_path, *runs)
+    desk.run(*words, "--environment", "gpu=H200")
+    accept(desk)
+    assert desk.run("frontier", "--json").document("frontier")["slots"] == []
+    desk.run("verify")
+
+
 def test_a_round_in_quarantine_is_sealed_shown_and_counts_when_a_review_accepts_it(
     desk: Desk, words: list[str | Path], tmp_path: Path
 ) -> None:
-    path = tmp_path / "run-0.jsonl"
-    path.write_bytes(lines(*(request(number, usage_prompt_cache_read_tokens=10) for number in range(3))))
+    warm(tmp_path, *range(len(ARMS)))
     done = desk.run(*words, "--environment", "gpu=H200", "--json").document("append")
-    assert [note.partition(", row 0: ")[2].partition(":")[0] for note in done["notes"]] == ["F_PREFIX_CACHE"]
-    (shown,) = [line for line in desk.run("show", "3").out.splitlines() if line.startswith("fault ")]
+    assert [note.partition(", row 0: ")[2].partition(":")[0] for note in done["notes"]] == ["F_PREFIX_CACHE"] * 4
+    shown, *_ = [line for line in desk.run("show", "3").out.splitlines() if line.startswith("fault ")]
     assert "F_PREFIX_CACHE: a cache supplied tokens of 3 of 3 prompts" in shown
     assert "(run-0.jsonl, row 0)" in shown
     assert "until a review" in shown
     assert desk.run("frontier", "--json").document("frontier")["slots"] == []
-    desk.run(
-        "ruling", "review", "3", "--outcome", "accepted", "--reason", "the same in both arms", "--key", desk.key("root")
-    )
+    accept(desk)
     (slot,) = [
         slot
         for slot in desk.run("frontier", "--json").document("frontier")["slots"]

@@ -42,6 +42,7 @@ ECHO = [parity_point(kl="2.673", top1="0")]
 # Receipts of the ledger that `scored` gives; 0 to 2 are those of `desk`.
 ADOPTED, WON, WRONG, CLAIMED, SMALL = 3, 4, 5, 6, 7
 SIZE = 8
+GUARDS = ("--gate", "guards", "--guard")
 
 
 def put(folder: Path, name: str, value: object) -> Path:
@@ -504,7 +505,7 @@ def test_a_rejected_rung_prints_no_speed_and_no_tier(scored: Desk) -> None:
     document = scored.run("ladder", "--json").document("ladder")
     (rung,) = [item for item in document["rungs"] if item["index"] == WRONG]
     assert (rung["value"], rung["verdict"]["gain"], rung["verdict"]["credited"]) == (None, None, None)
-    assert rung["verdict"]["diagnostic"] == {"value": "1600", "tier": "xl"}
+    assert rung["verdict"]["diagnostic"] == {"value": "1600"}
     del rung["verdict"]["diagnostic"]
     assert "1600" not in json.dumps(rung)
 
@@ -678,7 +679,7 @@ def test_a_merge_of_what_has_not_won_moves_nothing(index: int, scored: Desk) -> 
 def test_a_waiver_lets_one_rung_pass_one_gate(scored: Desk) -> None:
     adopt(scored, CEILING)
     over = append(scored, "over", 3200)
-    rule_on(scored, "waiver", over, "--gate", "guards")
+    rule_on(scored, "waiver", over, "--gate", "guards", "--guard", "decode_tok_s@512")
     assert labels(scored)[over] == "REVIEW"
     rule_on(scored, "waiver", over, "--gate", "plausibility")
     assert labels(scored)[over] == "xl"
@@ -707,6 +708,14 @@ def test_a_waiver_lets_one_rung_pass_one_gate(scored: Desk) -> None:
         pytest.param(["merged", WON, "--commit", "two words"], "E_SCHEMA", id="commit-of-two-words"),
         pytest.param(["waiver", WON], "E_RULING", id="waiver-of-nothing"),
         pytest.param(["waiver", WON, "--gate", "parity"], "E_SCHEMA", id="waiver-of-parity"),
+        pytest.param(["waiver", WON, "--gate", "guards"], "E_RULING", id="C39-waiver-of-every-guard"),
+        pytest.param(["waiver", WON, *GUARDS, "decode_tok_s"], "E_RULING", id="C39-guard-without-context"),
+        pytest.param(["waiver", WON, *GUARDS, "speed@512"], "E_RULING", id="C39-guard-of-no-metric"),
+        pytest.param(["waiver", WON, *GUARDS, "ttft@-1"], "E_RULING", id="C39-guard-below-0"),
+        pytest.param(
+            ["waiver", WON, "--gate", "plausibility", "--guard", "ttft@512"], "E_RULING", id="C39-plausibility-of-guard"
+        ),
+        pytest.param(["void", WON, "--guard", "ttft@512"], "E_RULING", id="C39-void-of-a-guard"),
     ],
 )
 def test_a_ruling_that_makes_no_sense_is_refused(words: list[str | int], code: str, scored: Desk) -> None:

@@ -101,5 +101,5 @@ def test_the_one_rejection_names_its_gate_and_keeps_its_speed_to_itself(log: Ver
     (rejected,) = [item for item in replay(log).judged if item.verdict and item.verdict.label == "REJECT"]
     assert rejected.verdict is not None
     assert (rejected.verdict.gate, rejected.verdict.code) == ("parity", "E_PARITY")
-    assert rejected.verdict.diagnostic == {"value": "169.72", "tier": "xl"}
+    assert rejected.verdict.diagnostic == {"value": "169.72"}
     assert not rejected.verdict.gain

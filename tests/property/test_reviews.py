@@ -21,7 +21,7 @@ from ledger.views.build import extend
 from ledger.views.database import open_database, sqlite_url
 from ledger.views.follow import Follower
 from tests.support.ledgers import CONTRIBUTOR, ROOT, SCORER_1, grant, keys_draft
-from tests.support.scoring import Fold, rule_body, scored_body
+from tests.support.scoring import GUARDED, Fold, rule_body, scored_body
 from tests.support.views import Sample, built, contents, new_sample
 
 if TYPE_CHECKING:
@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 
 SPEEDS = [100, 125, 128, 160, 200, 250, 256, 320, 400, 500]
 WON = {"xs", "s", "m", "l", "xl"}
-HARMLESS, DOUBTFUL = "F_N1", "F_EMPTY_OUTPUT"
+HARMLESS, DOUBTFUL, UNSCORABLE = "F_N1", "F_EMPTY_OUTPUT", "F_CONFOUNDED"
+POOLS = ("frontier", "passes", "bases", "measured", "references")
 Entry = tuple["Slot", str, int, str]
 
 
@@ -75,17 +76,17 @@ def random_round(rng: random.Random, number: int) -> JsonObject:
     if rng.random() < 0.2:
         for point in body["parity"]:
             point["kl"] = "0.9"
-    codes = [code for code in (HARMLESS, DOUBTFUL) if rng.random() < 0.4]
+    codes = [code for code, odds in ((HARMLESS, 0.4), (DOUBTFUL, 0.4), (UNSCORABLE, 0.1)) if rng.random() < odds]
     return body | {"faults": [{"code": code, "message": "seen"} for code in codes]}
 
 
 def random_ruling(rng: random.Random) -> JsonObject:
     """A ruling without its receipt."""
     action = rng.choice(["review"] * 5 + ["merged", "merged", "waiver", "void"])
-    members = {
+    members: dict[str, JsonObject] = {
         "review": {"outcome": rng.choice(["accepted", "accepted", "rejected"])},
         "merged": {"commit": rng.choice(["c", "d"])},
-        "waiver": {"gate": rng.choice(["guards", "plausibility"])},
+        "waiver": rng.choice([{"gate": "guards", "guard": GUARDED}, {"gate": "plausibility"}]),
     }
     return {"action": action, "reason": "r"} | members.get(action, {})
 
@@ -99,17 +100,20 @@ def needed(judged: Judged) -> int:
 
 def what_is_in(history: History) -> dict[str, Counter[Entry]]:
     """By pool: what must be in it, from the last state of every receipt."""
-    found: dict[str, Counter[Entry]] = {name: Counter() for name in ("frontier", "passes", "measured", "references")}
+    found: dict[str, Counter[Entry]] = {name: Counter() for name in POOLS}
     for judged in history.judged:
         for pool, entry in entries_of(judged):
             found[pool][entry] += 1
+            figures = {(slot, arm): figure for slot, arm, figure in judged.rung.all_figures()}
+            if pool == "passes" and figures[entry[0], entry[3]].reps >= 3:
+                found["bases"][entry] += 1
     return found
 
 
 def entries_of(judged: Judged) -> Iterator[tuple[str, Entry]]:
     rung, label = judged.rung, judged.verdict.label if judged.verdict else ""
     accepted = judged.review == "accepted" if rung.quarantine else judged.review != "rejected" or has_candidate(judged)
-    if judged.gone_at is not None or not accepted:
+    if judged.gone_at is not None or not accepted or UNSCORABLE in rung.quarantine:
         return
     for slot, arm, figure in rung.all_figures():
         entry = (slot, rung.statistic, rung.index, arm)
@@ -134,11 +138,12 @@ def has_candidate(judged: Judged) -> bool:
 
 
 def is_in(history: History) -> dict[str, Counter[Entry]]:
-    found: dict[str, Counter[Entry]] = {name: Counter() for name in ("frontier", "passes", "measured", "references")}
+    found: dict[str, Counter[Entry]] = {name: Counter() for name in POOLS}
     for slot, state in history.slots.items():
         pools: dict[str, Sequence[Any]] = {
             "frontier": state.frontier.items,
             "passes": state.passes.items,
+            "bases": state.bases.items,
             "measured": state.measured.items,
             "references": state.references,
         }

@@ -19,6 +19,7 @@ from ledger.scoring.rung import Figure, ParityPoint, Rung, read_slot
 from tests.support.scoring import (
     BANDS,
     DECODE,
+    GUARDED,
     PREFILL,
     PREFILL_SLOT,
     Fold,
@@ -44,7 +45,11 @@ EXACT = [speed for speed in range(100, 501) if 512 * 10**9 % speed == 0]
 
 TTFT_SLOT = read_slot(DECODE | {"metric": "ttft"})
 
-RULING_MEMBERS = {"review": {"outcome": "accepted"}, "merged": {"commit": "c"}, "waiver": {"gate": "guards"}}
+RULING_MEMBERS: dict[str, JsonObject] = {
+    "review": {"outcome": "accepted"},
+    "merged": {"commit": "c"},
+    "waiver": {"gate": "guards", "guard": GUARDED},
+}
 
 
 def random_rule(rng: random.Random) -> JsonObject:
@@ -115,9 +120,7 @@ def random_history(rng: random.Random, count: int) -> list[Body]:
         if figures and rng.random() < 0.2:
             target = rng.choice(figures)
             action = rng.choice(["void", "review", "merged", "waiver"])
-            extra = {"review": {"outcome": "accepted"}, "merged": {"commit": "c"}, "waiver": {"gate": "guards"}}.get(
-                action, {}
-            )
+            extra = RULING_MEMBERS.get(action, {})
             found.append(("ruling", {"action": action, "receipt": f"{target:064x}", "reason": "r"} | extra, True))
         elif rng.random() < 0.1:
             found.append(

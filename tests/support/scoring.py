@@ -27,6 +27,8 @@ PREFILL = DECODE | {"metric": "prefill_tok_s"}
 NS = 10**9
 PARITY = {"top1_min": "0.9", "kl_max": "0.05", "kl_prefer": "0.02"}
 GUARD = {"metric": "decode_tok_s", "context": 512, "tolerance": "0.01"}
+GUARDED = {"metric": "decode_tok_s", "context": 512}
+"""That guard, as a waiver names it."""
 PREFILL_SLOT, DECODE_SLOT = read_slot(PREFILL), read_slot(DECODE)
 
 
@@ -164,7 +166,7 @@ class Fold:
         check_body(kind, body)
         return self.feed(kind, body, attested=attested and kind == "round")
 
-    def rule_on(self, target: int, action: str, **members: str) -> int:
+    def rule_on(self, target: int, action: str, **members: Any) -> int:  # noqa: ANN401 - members of any kind
         """Take in a ruling about the receipt at an index."""
         body = {"action": action, "receipt": f"{target:064x}", "reason": "r"} | members
         check_body("ruling", body)

@@ -85,6 +85,36 @@ def test_T08_T12_T16_T42_T44_another_condition_is_named_with_both_values(
     assert found.message == f"{axis} is {shown[0]} in b-0 and {shown[1]} in o-0"
 
 
+def cached(name: str, *counts: int | None) -> CompareRun:
+    run = made_up_run(name, [100] * len(counts))
+    return replace(run, records=run.records | {"cached_tokens": list(counts)})
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "shown"),
+    [
+        ((0, 0), (60, 60), ("cold", "warm")),
+        ((60, 1), (0, None), ("warm", "cold")),
+        ((0, 60), (0, 0), ("mixed", "cold")),
+        ((60, 60), (60, None), ("warm", "mixed")),
+    ],
+)
+def test_C11_a_side_whose_prompts_a_cache_knew_is_not_compared_with_one_that_read_them(
+    one: tuple[int | None, ...], two: tuple[int | None, ...], shown: tuple[str, str]
+) -> None:
+    found = refusal(lambda: check_axes(side("b", cached("b-0", *one)), side("o", cached("o-0", *two))))
+    assert (found.code, found.where) == ("E_NOT_COMPARABLE", "cache")
+    assert found.message == f"cache is {shown[0]!r} in b-0 and {shown[1]!r} in o-0"
+
+
+def test_C11_sides_that_were_both_cold_or_both_warm_may_be_compared() -> None:
+    for one, two in (((0, 0), (0, 0)), ((60, 60), (1, 60)), ((None, None), (None, None))):
+        assert check_axes(side("b", cached("b-0", *one)), side("o", cached("o-0", *two))) == []
+    silent = side("o", made_up_run("o-0", [100]))
+    found = check_axes(side("b", cached("b-0", 60)), silent)
+    assert found == ["F_AXIS_UNKNOWN: o-0 does not say cache, another run does"]
+
+
 def test_facts_that_one_source_does_not_tell_are_flagged() -> None:
     told = side("b", made_up_run("b-0", [100], axes={"node/driver": "580"}), made_up_run("b-1", [100]))
     silent = side("o", made_up_run("o-0", [100], axes={"node/driver": "580", "weights/sha256": "ab"}))

@@ -1,5 +1,7 @@
 """Facts from raw records, and the registry of metrics."""
 
+# ruff: noqa: N802 - the names of cases have capitals
+
 from __future__ import annotations
 
 import statistics
@@ -172,6 +174,38 @@ def test_where_a_formula_is_not_defined_there_is_no_value_and_no_infinity(
     metric: str, records: dict[str, list[int]]
 ) -> None:
     assert record_values(METRICS[metric], records) == ()
+
+
+def test_C11_a_prompt_that_a_cache_knew_is_read_at_the_rate_of_what_was_computed() -> None:
+    records = {"prompt_tokens": [8192, 8192], "cached_tokens": [0, 8176], "wall_ns": [820 * 10**6, 40 * 10**6]}
+    assert record_values(METRICS["prefill_tok_s"], records) == (Fraction(8192 * 100, 82), Fraction(400))
+    del records["cached_tokens"]
+    assert record_values(METRICS["prefill_tok_s"], records)[1] == 204_800
+
+
+@pytest.mark.parametrize(
+    ("cached", "ok", "rates"),
+    [
+        ([0, 512, 256], None, (1024, 512)),  # of a prompt that was wholly cached nothing was read
+        ([0, None, 256], None, (1024, 512)),  # nor is it known of one of which the cache says nothing
+        ([512, 512, 512], None, ()),
+        ([0, 256, 256], [True, False, True], (1024, 512)),
+        ([0, None, 256], [True, True, False], (1024,)),
+    ],
+)
+def test_C11_a_record_without_computed_tokens_has_no_prefill_rate(
+    cached: list[int | None], ok: list[bool] | None, rates: tuple[int, ...]
+) -> None:
+    records: dict[str, list[Any]] = {"prompt_tokens": [512] * 3, "cached_tokens": cached, "wall_ns": [NS // 2] * 3}
+    if ok is not None:
+        records["ok"] = ok
+    assert record_values(METRICS["prefill_tok_s"], records) == rates
+
+
+def test_C11_a_cache_changes_no_other_figure() -> None:
+    records = {"completion_tokens": [101], "cached_tokens": [512], "ttft_ns": [1], "e2e_ns": [1 + NS], "wall_ns": [NS]}
+    found = {name: record_values(METRICS[name], records) for name in ("decode_tok_s", "ttft", "wall", "gen_tok_s")}
+    assert found == {"decode_tok_s": (100,), "ttft": (Fraction(1, 10**6),), "wall": (1000,), "gen_tok_s": (101,)}
 
 
 # round_facts

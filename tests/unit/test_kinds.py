@@ -88,7 +88,7 @@ def digest_of(folder: Path, index: int) -> str:
     return digests_of(folder)[index]
 
 
-def ruling(receipt: str, action: str = "void", **members: str) -> JsonObject:
+def ruling(receipt: str, action: str = "void", **members: Any) -> JsonObject:  # noqa: ANN401 - members of any kind
     return {"action": action, "receipt": receipt, "reason": "it was said why"} | members
 
 
@@ -334,7 +334,7 @@ class TestSupersede:
         assert seal(folder, "ruling", body) == SIZE
 
 
-MEMBERS = {"by": "1" * 64, "outcome": "accepted", "commit": "c0ffee", "gate": "guards"}
+MEMBERS: dict[str, Any] = {"by": "1" * 64, "outcome": "accepted", "commit": "c0ffee", "gate": "plausibility"}
 NEEDED = {"void": (), "supersede": ("by",), "review": ("outcome",), "merged": ("commit",), "waiver": ("gate",)}
 SUBSETS = [names for size in range(5) for names in itertools.combinations(MEMBERS, size)]
 
@@ -352,6 +352,16 @@ class TestMembersOfARuling:
             check_body("ruling", body)
         assert (caught.value.code, caught.value.where) == ("E_RULING", "/predicate/ruling")
         assert repr(action) in caught.value.message
+
+    def test_C39_a_waiver_of_guards_names_the_guard_and_nothing_else_does(self) -> None:  # noqa: N802 - as the case
+        named = {"guard": {"metric": "ttft", "context": 512}}
+        waiver = ruling(NOWHERE, "waiver", gate="guards")
+        check_body("ruling", waiver | named)
+        nameless = [ruling(NOWHERE, action, **{each: MEMBERS[each] for each in NEEDED[action]}) for action in NEEDED]
+        for body in (waiver, *(each | named for each in nameless)):
+            with pytest.raises(RefusedError) as caught:
+                check_body("ruling", body)
+            assert caught.value.code == "E_RULING"
 
     @pytest.mark.parametrize(
         ("action", "members"),

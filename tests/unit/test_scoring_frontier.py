@@ -62,7 +62,7 @@ class TestFrontier:
 
     def test_k3_C6_a_guard_base_rises_with_every_pass_and_a_typed_number_does_not_stand_in(self) -> None:
         fold = Fold(make_rule(guards=[GUARD | {"unattested_base": "46.48"}]))
-        fold.add("round", scored_body("a", [1300, 1300], [1000, 1000], guard=(568, 568)))
+        fold.add("round", scored_body("a", [1300] * 3, [1000] * 3, guard=(568, 568)))
         index = fold.add("round", scored_body("b", [1500, 1500], [1000, 1000], guard=(460, 460)))
         assert (fold.verdict(index).label, fold.verdict(index).code) == ("REJECT", "E_GUARD")
         assert "568" in fold.verdict(index).gates[-1].detail
@@ -209,7 +209,7 @@ class TestFrontier:
 class TestRulingsThatChangeAVerdict:
     def reviewed(self, outcome: str) -> tuple[Fold, int]:
         fold = Fold(make_rule(plausibility={"ceiling": "3"}, denominator={"unattested": "100"}, guards=[GUARD]))
-        index = fold.add("round", scored_body("r", [500, 500], [200, 200], guard=(1500, 1000)))
+        index = fold.add("round", scored_body("r", [500] * 3, [200] * 3, guard=(1500, 1000)))
         fold.rule_on(index, "review", outcome=outcome)
         return fold, index
 

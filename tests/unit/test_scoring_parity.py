@@ -8,6 +8,9 @@ file that people reported; both are named as in the project's collections of the
 
 from __future__ import annotations
 
+import re
+from typing import TYPE_CHECKING
+
 import orjson
 import pytest
 
@@ -29,6 +32,17 @@ from tests.support.scoring import (
     verdict_of,
 )
 
+if TYPE_CHECKING:
+    from ledger.scoring.verdict import Verdict
+
+
+def assert_no_tier(verdict: Verdict) -> None:
+    """A verdict in which no tier stands, in whatever place, and no gain."""
+    document = verdict_to_json(verdict)
+    assert not {b"xs", b"s", b"m", b"l", b"xl"} & set(re.findall(rb'"(\w+)"', orjson.dumps(document)))
+    assert {gate["name"] for gate in document["gates"]}.isdisjoint({"tier", "significance"})
+    assert (document["gain"], document["credited"], document["bound"]) == (None, None, None)
+
 
 class TestParity:
     def test_k3_A1_without_parity_there_is_no_tier(self) -> None:
@@ -36,16 +50,16 @@ class TestParity:
         verdict = verdict_of(make_rule(parity=PARITY), "round", body)
         assert (verdict.label, verdict.code, verdict.diagnostic) == ("UNRESOLVED", "E_PARITY_MISSING", {})
 
-    def test_k3_A2_the_tier_of_a_rejected_rung_stands_under_diagnostic_only(self) -> None:
+    def test_k3_A2_the_speed_of_a_rejected_rung_stands_under_diagnostic_only_and_has_no_tier(self) -> None:
         body = scored_body("r", [1300, 1300], [1000, 1000], parity=[parity_point(kl="2.673", top1="0")])
         fold = Fold(make_rule(parity=PARITY))
         verdict = fold.verdict(fold.add("round", body))
         assert verdict.label == "REJECT"
-        assert verdict.diagnostic == {"value": "1300.000003", "tier": "xl"}
+        assert verdict.diagnostic == {"value": "1300.000003"}
         document = verdict_to_json(verdict)
+        assert b'"xl"' not in orjson.dumps(document)
         del document["diagnostic"]
         assert b"1300" not in orjson.dumps(document)
-        assert b'"xl"' not in orjson.dumps(document)
         assert b"1300" not in orjson.dumps(to_json(compare(fold.history, fold.history)))
 
     def test_the_real_one_kl_2_673_at_depth_4_rejects_169_72(self) -> None:
@@ -55,7 +69,10 @@ class TestParity:
         rule = recorded_rule(parity=PARITY | {"depths": [4, 128, 256, 512, 1024, 2048, 4096]})
         verdict = verdict_of(rule, "imported", imported_body("r", "169.72", "69.02", parity=depths))
         assert (verdict.label, verdict.gate, verdict.code) == ("REJECT", "parity", "E_PARITY")
-        assert verdict.diagnostic == {"value": "169.72", "tier": "xl"}
+        assert verdict.diagnostic == {"value": "169.72"}
+        assert verdict.gates[-1].detail == (
+            "worst KL 2.673132434851828 at depth 4, worst top-1 0 at depth 4; needed: KL <= 0.05, top-1 >= 0.9"
+        )
 
     def test_k3_A3_bars_have_no_default_that_another_target_could_lend(self) -> None:
         body = rule_body(parity={"top1_min": "0.9"})
@@ -201,9 +218,35 @@ class TestMoreOfParityAndGuards:
         kl = {"4": "2.673132435", "128": "0.004", "512": "0.004", "1024": "0.005", "4096": "0.006"}
         top1 = {"4": "0", "128": "0.99", "512": "0.99", "1024": "0.99", "4096": "0.98"}
         points = [{"depth": int(depth), "kl": kl[depth], "top1": top1[depth]} for depth in kl]
-        rule = recorded_rule(parity=PARITY | {"top1_min": "0.95", "depths": [4, 128, 512, 1024, 4096]})
-        fold = Fold(rule)
-        index = fold.add("imported", imported_body("r", "169.72", "69.02", parity=points))
-        assert (fold.verdict(index).label, fold.verdict(index).code) == ("REJECT", "E_PARITY")
-        assert not fold.verdict(index).gain
+        bars = PARITY | {"top1_min": "0.95", "depths": [4, 128, 512, 1024, 4096]}
+        fold = Fold(recorded_rule(parity=bars))
+        verdict = fold.verdict(fold.add("imported", imported_body("r", "169.72", "69.02", parity=points)))
+        assert (verdict.label, verdict.gate, verdict.code) == ("REJECT", "parity", "E_PARITY")
+        assert verdict.gates[-1].detail == (
+            "worst KL 2.673132435 at depth 4, worst top-1 0 at depth 4; needed: KL <= 0.05, top-1 >= 0.95"
+        )
+        assert_no_tier(verdict)
+        assert verdict.diagnostic == {"value": "169.72"}
         assert frontier_of(fold, DECODE_SLOT) is None
+        # The same of a session of our own, whose main stands: only that moves the frontier.
+        fold = Fold(make_rule(parity=bars))
+        fine = [parity_point(depth=each["depth"]) for each in points]
+        fold.add("round", scored_body("a", [7000, 7000], [6902, 6902], parity=fine))
+        assert frontier_of(fold) == 6902
+        broken = [each | {"arm": "candidate", "trials": 1000} for each in points]
+        index = fold.add("round", scored_body("r", [16972, 16972], [6900, 6900], parity=broken))
+        assert (fold.verdict(index).label, fold.verdict(index).code) == ("REJECT", "E_PARITY")
+        assert_no_tier(fold.verdict(index))
+        assert fold.judged(index).shown is None
+        fold.rule_on(index, "merged", commit="c")
+        assert frontier_of(fold) == 6902
+
+    def test_C33_the_worst_depth_of_each_figure_is_named(self) -> None:
+        points = [parity_point(depth=128, kl="0.06"), parity_point(depth=4096, top1="0.8999999999")]
+        verdict = verdict_of(make_rule(parity=PARITY), "round", scored_body("r", [1300] * 2, [1000] * 2, parity=points))
+        assert verdict.gates[-1].detail == (
+            "worst KL 0.06 at depth 128, worst top-1 0.8999999999 at depth 4096; needed: KL <= 0.05, top-1 >= 0.9"
+        )
+        unknown = imported_body("r", "60", "50", parity=[{"kl": "1", "top1": "1"}])
+        verdict = verdict_of(recorded_rule(parity=PARITY), "imported", unknown)
+        assert verdict.gates[-1].detail == "worst KL 1, worst top-1 1; needed: KL <= 0.05, top-1 >= 0.9"

@@ -8,9 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ledger.flags import QUARANTINE, quarantine_codes
+from ledger.flags import CANCELLED, QUARANTINE, failed_requests, quarantine_codes
 from ledger.scoring.pins import pins
-from tests.support.scoring import DECODE_SLOT, GUARD, PREFILL_SLOT, Fold, frontier_of, make_rule, scored_body
+from tests.support.scoring import (
+    DECODE_SLOT,
+    GUARD,
+    PREFILL_SLOT,
+    Fold,
+    frontier_of,
+    make_rule,
+    scored_body,
+    verdict_of,
+)
 
 if TYPE_CHECKING:
     from ledger.canonical import JsonObject
@@ -77,6 +86,64 @@ def test_C06_failed_requests_of_the_candidate_reject_before_its_speed_is_looked_
     assert fold.verdict(odd).label == "xl"
     fold.rule_on(odd, "review", outcome="rejected")
     assert fold.verdict(odd).code == "E_REVIEW_REJECTED"
+
+
+def test_C06_the_share_counts_every_request_of_the_arm_and_none_of_warm_ups() -> None:
+    body = with_failures(scored_body("b", [2000] * 3, [1000] * 3), "candidate", [True], [False] * 4, [True] * 3)
+    silent = next(rep for rep in body["reps"] if rep["arm"] == "candidate")
+    del silent["records"]["ok"]  # a repetition that does not say how its requests ended had none that failed
+    warm = silent | {"warmup": True, "records": silent["records"] | {"ok": [False]}}
+    body["reps"].insert(body["reps"].index(silent), warm)
+    for rep in body["reps"]:
+        if rep["arm"] == "main":
+            rep["records"] = {name: column * 2 for name, column in rep["records"].items()} | {"ok": [True, False]}
+    assert failed_requests(body, "candidate") == (4, 8)
+    assert failed_requests(body, "main") == (3, 6)
+    assert failed_requests(body, "reference") == (0, 0)
+    body["reps"] = [rep for rep in body["reps"] if rep["records"].get("ok") != [False] * 4]
+    assert failed_requests(body, "candidate") == (0, 4)
+
+
+def test_C06_the_share_in_the_verdict_is_of_every_request() -> None:
+    fold = Fold(make_rule())
+    body = with_failures(scored_body("b", [2000] * 3, [1000] * 3), "candidate", [True], [True, False], [True])
+    first, _, last = (rep for rep in body["reps"] if rep["arm"] == "candidate")
+    del first["records"]["ok"]
+    body["reps"].insert(0, last | {"warmup": True, "order": 0, "records": last["records"] | {"ok": [False]}})
+    verdict = fold.verdict(fold.add("round", body))
+    assert (verdict.label, verdict.code) == ("REJECT", "E_RELIABILITY")
+    assert verdict.gates[-1].detail.startswith("1 of 4 requests of the candidate failed, a share of 0.25:")
+
+
+def with_errors(body: JsonObject, *errors: str | None) -> JsonObject:
+    """A body whose last repetition of the candidate has a request more for each error, none for one that succeeded."""
+    last = next(rep for rep in reversed(body["reps"]) if rep["arm"] == "candidate")
+    records = {name: column * (1 + len(errors)) for name, column in last["records"].items()}
+    last["records"] = records | {"ok": [True, *(each is None for each in errors)], "error": [None, *errors]}
+    return body
+
+
+def test_what_the_client_cancelled_at_its_end_is_no_failure_of_the_candidate_and_still_a_quarantine() -> None:
+    fold = Fold(make_rule())
+    body = with_errors(scored_body("b", [1300, 1300], [1000, 1000]), CANCELLED, None, CANCELLED)
+    assert failed_requests(body, "candidate") == (0, 3)
+    index = fold.add("round", body)
+    verdict = fold.verdict(index)
+    assert (verdict.label, verdict.code) == ("REVIEW", "E_QUARANTINED")
+    assert verdict.gates[-1].detail == "F_REQUESTS_FAILED: counts when a review accepts it"
+    assert frontier_of(fold) is None
+    fold.rule_on(index, "review", outcome="accepted")
+    assert fold.verdict(index).label == "xl"
+
+
+def test_beside_what_was_cancelled_every_other_failure_counts() -> None:
+    body = with_errors(scored_body("b", [1300, 1300], [1000, 1000]), CANCELLED, "429", "Cancelled", None)
+    assert failed_requests(body, "candidate") == (2, 5)
+    found = verdict_of(make_rule(), "round", body)
+    assert (found.label, found.code) == ("REJECT", "E_RELIABILITY")
+    served = with_errors(scored_body("c", [1300, 1300], [1000, 1000]), None)
+    next(rep for rep in served["reps"] if "error" in rep["records"])["records"]["error"] = [CANCELLED, None]
+    assert failed_requests(served, "candidate") == (0, 3)  # it was answered, whatever is written beside it
 
 
 def test_C04_a_round_with_failed_requests_is_no_frontier_whichever_arm_they_are_of() -> None:
@@ -184,10 +251,10 @@ def test_what_nobody_attested_is_no_pin_either() -> None:
 
 def test_a_guard_is_not_held_against_a_round_in_quarantine() -> None:
     fold = Fold(make_rule(guards=[GUARD]))
-    fold.add("round", scored_body("a", [1000, 1000], [1000, 1000], guard=(1000, 1000)))
-    fold.add("round", faulty(scored_body("b", [1000, 1000], [1000, 1000], guard=(5000, 5000))))
-    index = fold.add("round", scored_body("c", [1300, 1300], [1000, 1000], guard=(1000, 1000)))
-    assert fold.verdict(index).label == "xl"
+    fold.add("round", scored_body("a", [1000] * 3, [1000] * 3, guard=(1000, 1000)))
+    fold.add("round", faulty(scored_body("b", [1000] * 3, [1000] * 3, guard=(5000, 5000))))
+    index = fold.add("round", scored_body("c", [1300] * 3, [1000] * 3, guard=(1000, 1000)))
+    assert (fold.verdict(index).label, fold.verdict(index).flags) == ("xl", ())
 
 
 def test_a_void_of_what_never_counted_leaves_no_move() -> None:

@@ -19,7 +19,6 @@ from ledger.scoring.rescore import compare, to_json
 from tests.support.scoring import (
     DECODE,
     DECODE_SLOT,
-    GUARD,
     PARITY,
     PREFILL,
     PREFILL_SLOT,
@@ -42,7 +41,7 @@ class TestShape:
     def test_too_few_repetitions_for_the_rule(self) -> None:
         verdict = verdict_of(make_rule(min_reps=3), "round", scored_body("r", [1300] * 3, [1000] * 2))
         assert (verdict.label, verdict.code) == ("UNRESOLVED", "E_REPS")
-        assert verdict.gates[-1].detail == "main has 2 repetition(s), 3 are needed"
+        assert verdict.gates[-1].detail == "main has 2 repetition(s), 3 are needed; +30.00 % is unverified"
 
     def test_one_lucky_repetition_of_main_does_not_raise_the_frontier(self) -> None:
         fold = Fold(make_rule())
@@ -123,21 +122,8 @@ class TestShape:
         verdict = verdict_of(rule, "round", body)
         assert (verdict.label, verdict.code) == (label, code)
 
-    def test_a_waiver_lets_one_rung_pass_one_gate(self) -> None:
-        fold = Fold(make_rule(guards=[GUARD]))
-        index = fold.add("round", scored_body("r", [1300, 1300], [1000, 1000], guard=(800, 1000)))
-        fold.rule_on(index, "waiver", gate="guards")
-        assert fold.verdict(index).label == "xl"
-        assert [gate.outcome for gate in fold.verdict(index).gates if gate.name == "guards"] == ["waived"]
-
 
 class TestMoreOfShapeAndHistory:
-    def test_C20_one_repetition_moves_no_frontier_and_nothing_is_significant(self) -> None:
-        fold = Fold(make_rule())
-        index = fold.add("round", scored_body("r", [1036], [1000]))
-        assert (fold.verdict(index).label, fold.verdict(index).code) == ("UNRESOLVED", "E_REPS")
-        assert frontier_of(fold) is None
-
     def test_C21_a_number_by_another_formula_is_not_read(self) -> None:
         # Two requests of 100 decode steps in 1 s and 3 s: the mean of rates is 66.667, the rate of the mean gap 50.
         body = scored_body("r", [1000, 1000], [1000, 1000], slot=DECODE)
@@ -174,26 +160,6 @@ class TestMoreOfShapeAndHistory:
             verdict_of(make_rule(), "round", body)
         assert caught.value.code == "E_ALL_FAILED"
 
-    def test_C26_over_the_ceiling_is_for_a_reviewer_who_signs(self) -> None:
-        fold = Fold(make_rule(plausibility={"ceiling": "1"}, denominator={"unattested": "3350"}))
-        index = fold.add("round", scored_body("r", [3600, 3600], [1000, 1000]))
-        assert (fold.verdict(index).label, fold.verdict(index).code) == ("REVIEW", "E_CEILING")
-        fold.rule_on(index, "merged", commit="c")
-        assert frontier_of(fold) == 1000
-        fold.rule_on(index, "review", outcome="accepted")
-        assert fold.verdict(index).label in ("xl", "l", "m")
-
-    def test_C31_there_is_no_nearest_slot(self) -> None:
-        fold = Fold(make_rule(slots=[{"metric": "prefill_tok_s"}]))
-        fold.add("round", scored_body("a", [2213, 2213], [2213, 2213]))
-        deep = scored_body("deep", [954, 954], None, slot=PREFILL | {"context": 131072})
-        for rep in deep["reps"]:
-            rep["context"] = 131072
-        index = fold.add("round", deep)
-        assert (fold.verdict(index).label, fold.verdict(index).code) == ("UNRESOLVED", "E_NO_MAIN")
-        assert (PREFILL_SLOT.beside("prefill_tok_s", 131072) in fold.history.slots) is True
-        assert frontier_of(fold, PREFILL_SLOT.beside("prefill_tok_s", 131072)) is None
-
     def test_C32_a_reference_of_one_repetition_or_of_another_box_is_no_pin(self) -> None:
         for node, reps in (("n2", 5), ("n1", 1)):
             fold = Fold(make_rule())
@@ -214,15 +180,6 @@ class TestMoreOfShapeAndHistory:
         assert frontier_of(fold) == 2124
         assert (fold.judged(bad).gone_by, fold.judged(bad).stands) == ("supersede", False)
         assert fold.judged(good).stands
-
-    def test_C39_nothing_to_compare_is_no_pass(self) -> None:
-        without = scored_body("r", [1300, 1300], [1000, 1000], guards=[{"metric": "prefill_tok_s", "context": 512}])
-        verdict = verdict_of(make_rule(guards=[GUARD]), "round", without)
-        assert (verdict.label, verdict.code) == ("UNRESOLVED", "E_GUARD_MISSING")
-        fold = Fold(make_rule(guards=[GUARD]))
-        index = fold.add("round", without)
-        fold.rule_on(index, "waiver", gate="guards")
-        assert fold.verdict(index).label == "xl"
 
     def test_C40_a_round_of_one_code_against_itself_is_unresolved(self) -> None:
         body = scored_body("r", [1300, 1300], [1000, 1000])
@@ -336,7 +293,7 @@ class TestClaims:
     def test_the_real_one_5_2_times_the_reference_is_reviewed(self) -> None:
         rule = recorded_rule(plausibility={"ceiling": "5"}, denominator={"unattested": "18.4435"})
         verdict = verdict_of(rule, "imported", imported_body("r", "95.91", "69.02"))
-        assert (verdict.label, verdict.code, verdict.diagnostic["tier"]) == ("REVIEW", "E_CEILING", "xl")
+        assert (verdict.label, verdict.code, verdict.diagnostic) == ("REVIEW", "E_CEILING", {"value": "95.91"})
 
     def test_k3_E2_an_honest_value_passes_after_a_review_that_is_sealed(self) -> None:
         for outcome, label in (("accepted", "xl"), ("rejected", "REJECT")):

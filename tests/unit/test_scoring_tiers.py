@@ -106,7 +106,7 @@ class TestTier:
         speed, labels = 1000, []
         for number in range(20):
             speed = speed * 985 // 1000
-            body = scored_body(f"r{number}", [1300 + 100 * number] * 2, [1000 + 100 * number] * 2, guard=(speed, speed))
+            body = scored_body(f"r{number}", [1300 + 100 * number] * 3, [1000 + 100 * number] * 3, guard=(speed, speed))
             labels.append(fold.verdict(fold.add("round", body)).label)
         # The first session's own main is the base; after that the base stays while the speed keeps falling.
         assert labels[:2] == ["xl", "xl"]

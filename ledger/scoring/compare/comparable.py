@@ -8,6 +8,7 @@ other, and no noise is large enough to cover it.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,6 +17,7 @@ from ledger.metrics import METRICS
 from ledger.scoring.compare.row3 import run_statistics
 from ledger.scoring.compare.side import CompareRun, Side, all_runs
 from ledger.scoring.facts import decimal_text
+from ledger.scoring.unscorable import cache_state
 from ledger.timing import timing_digest
 
 if TYPE_CHECKING:
@@ -33,6 +35,7 @@ AXES = frozenset(
 )
 """Last parts of the names of settings that must be equal, with ``_`` for ``-``; everything else is a choice."""
 
+_CACHE = "cache"
 _FACTS = ("node/", "slot/", "weights/")
 _CLOCKS = ("wall_ns", "ttft_ns", "e2e_ns", "decode_ns")
 _DURATION = "wall_ns"
@@ -131,15 +134,22 @@ def check_axes(base: Side, other: Side) -> list[str]:
     for _, run in all_runs([base, other]):
         tests[run.test].append(run)
     silent: dict[str, str] = {}
-    for runs in tests.values():
+    for each in tests.values():
+        runs = [replace(run, axes={**run.axes, **_cache_axis(run)}) for run in each]
         for axis in sorted({axis for run in runs for axis in run.axes}):
             silent |= _compare_axis(axis, runs)
     return [f"F_AXIS_UNKNOWN: {name} does not say {axis}, another run does" for axis, name in silent.items()]
 
 
+def _cache_axis(run: CompareRun) -> dict[str, str]:
+    """Whether a cache knew the prompts, as the records tell: a prompt that was looked up was not read."""
+    state = cache_state([run.records])
+    return {_CACHE: state} if state else {}
+
+
 def _compare_axis(axis: str, runs: Sequence[CompareRun]) -> dict[str, str]:
     """The axis with a run that does not say it, where that is no difference; nothing where all say the same."""
-    may_be_silent = axis.startswith(_FACTS)
+    may_be_silent = axis == _CACHE or axis.startswith(_FACTS)
     silent = [run for run in runs if may_be_silent and axis not in run.axes]
     model, *others = [run for run in runs if not may_be_silent or axis in run.axes]
     for run in others:
