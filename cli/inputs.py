@@ -115,7 +115,9 @@ def build_checked(read: ToolRuns, options: ToolOptions, config: Config) -> Built
         RefusedError, MalformedError, StorageError: as `read_rounds`.
     """
     built = build_round(read.runs, round_options(read, options, config))
-    return BuiltRound(body=built.body, faults=[*built.faults, *_check_round(built.body, "round", said=built.said)])
+    return BuiltRound(
+        body=built.body, faults=[*built.faults, *_check_round(built.body, "round", said=built.said, built_by=read.tool)]
+    )
 
 
 def read_round(path: Path) -> BuiltRound:
@@ -130,7 +132,12 @@ def read_round(path: Path) -> BuiltRound:
 
 
 def _check_round(
-    body: JsonObject, what: str, *, said: Collection[Said] = frozenset(), each_code_once: bool = False
+    body: JsonObject,
+    what: str,
+    *,
+    said: Collection[Said] = frozenset(),
+    built_by: str = "",
+    each_code_once: bool = False,
 ) -> list[Fault]:
     """Check a round before it is signed, and write into it what is found.
 
@@ -138,6 +145,7 @@ def _check_round(
         body: the round.
         what: its name, for errors.
         said: what its adapters noted.
+        built_by: the tool whose adapter made the round; nobody by default.
         each_code_once: a code that its author wrote into it is not written a second time.
 
     Returns:
@@ -150,7 +158,7 @@ def _check_round(
     try:
         validate("round-input", body)
         check_body("round", body)
-        found = [read_note(note) for note in examine_round(body, said)]
+        found = [read_note(note) for note in examine_round(body, said, built_by=built_by)]
     except (MalformedError, RefusedError) as err:
         raise type(err)(err.code, err.message, where=f"{what} {err.where}".strip()) from err
     named = {fault["code"] for fault in body.get("faults", ())} if each_code_once else set()
