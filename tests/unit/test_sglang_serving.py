@@ -299,9 +299,10 @@ def test_an_answer_whose_first_token_took_no_time_was_no_stream() -> None:
 def test_an_answer_without_a_token_is_none() -> None:
     line = sglang_detailed(output_lens=[5, 0], itls=[[0.01] * 4, []], errors=["", ""])
     (row,) = READ(dump(line), "run")
-    assert row.records["error"] == [None, "an answer without a token"]
+    assert row.records["error"] == [None, "the answer has no token"]
     assert row.notes == (
         "F_N1: one request, of which no deviation is known",
+        "F_EMPTY_OUTPUT: 1 request that the tool counts as completed gave no token",
         "F_REQUESTS_FAILED: 1 of 2 requests failed",
         *(
             f"F_REPORTED_MISMATCH: {name} is not that of the samples"

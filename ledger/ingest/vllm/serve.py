@@ -115,7 +115,7 @@ def _read_run(run: JsonObject, number: int, where: str) -> Row:
         notes=(
             f"F_TZ_MISSING: the run ended at {run['date']}, a local time without a zone",
             *_declared(workload, prompt),
-            *notes_of(run, load),
+            *notes_of(run, load, where),
         ),
         mean_context=not load.requests or len({request.prompt_tokens for request in load.answered}) > 1,
     )
