@@ -21,6 +21,7 @@ from ledger.schema import validate
 
 _MEMBERS = {"reps", "slot", "arms"}
 """What a round has and no file of a tool."""
+_PARITY_FIGURES = ("kl", "kl_max", "top1")
 
 
 def read_rounds(files: Sequence[Path], options: ToolOptions, config: Config) -> tuple[list[JsonObject], list[str]]:
@@ -127,8 +128,21 @@ def read_round(path: Path) -> BuiltRound:
         RefusedError, MalformedError, StorageError: as `read_rounds`.
     """
     body = parse_json(read_input(path), what=str(path))
+    _drop_unmeasured(body)
     faults = _check_round(body, str(path), each_code_once=True)
     return BuiltRound(body=dict(body), faults=[fault._replace(where=fault.where or str(path)) for fault in faults])
+
+
+def _drop_unmeasured(body: object) -> None:
+    """Take figures of parity that are null out of a round, in place: null is what was not measured, and so is absence.
+
+    Only figures that the schema knows are looked at; whatever else is wrong with the round is found by the schema.
+    """
+    points = body.get("parity") if isinstance(body, dict) else None
+    for point in points if isinstance(points, list) else ():
+        for name in _PARITY_FIGURES if isinstance(point, dict) else ():
+            if name in point and point[name] is None:
+                del point[name]
 
 
 def _check_round(

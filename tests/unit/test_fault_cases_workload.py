@@ -8,7 +8,6 @@ import pytest
 
 from ledger.flags import QUARANTINE
 from ledger.ingest.checks import examine_round
-
 from tests.support.examined import S, body_of, codes, examine, fact_of, refusal, rep, slot, stream
 from tests.support.rounds import sha256_hex
 
@@ -82,7 +81,7 @@ def test_C13_a_depth_that_the_engine_did_not_reach_is_refused() -> None:
 def test_C13_a_round_that_only_names_a_tool_does_not_fill_its_context() -> None:
     deep = rep({"completion_tokens": [64], "wall_ns": [S]}, "gen_tok_s", context=DEEP, workload={"depth": DEEP})
     by_hand = body_of(deep, protocol={"name": "llama-bench"})
-    assert codes(examine(by_hand)) == ["F_DEPTH_UNPROVEN"]
+    assert codes(examine(by_hand, built_by="")) == ["F_DEPTH_UNPROVEN", "F_N1"]
     assert codes(examine_round(by_hand, built_by="llama-bench")) == ["F_DEPTH_DECLARED"]
     renamed = body_of(deep, protocol={"name": "single"})
     assert codes(examine_round(renamed, built_by="llama-bench")) == ["F_DEPTH_DECLARED"]

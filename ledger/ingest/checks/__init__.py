@@ -8,7 +8,6 @@ for them stands in `ledger.round`.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 from ledger.ingest.checks.ceiling import note_ceiling
@@ -30,8 +29,7 @@ if TYPE_CHECKING:
     from ledger.ingest.checks.notes import Said
 
 _REFUSING = (check_quant, check_context, check_tokens, check_times, check_copies)
-_BEFORE_CONTEXT = (note_requests, note_tokens, note_times, note_prompts)
-_BEHIND_CONTEXT = (note_reported, note_series, note_ceiling)
+_SAYING = (note_requests, note_tokens, note_times, note_prompts)
 
 
 def examine_round(body: JsonObject, said: Collection[Said] = frozenset(), *, built_by: str = "") -> list[str]:
@@ -51,5 +49,6 @@ def examine_round(body: JsonObject, said: Collection[Said] = frozenset(), *, bui
     """
     for check in _REFUSING:
         check(body)
-    saying = (*_BEFORE_CONTEXT, partial(note_context, built_by=built_by), *_BEHIND_CONTEXT)
-    return write_notes([note for look in saying for note in look(body)], body, said)
+    notes = [note for look in _SAYING for note in look(body)]
+    notes += [*note_context(body, built_by), *note_reported(body), *note_series(body, built_by), *note_ceiling(body)]
+    return write_notes(notes, body, said)
