@@ -21,6 +21,7 @@ from ledger.schema import validate
 
 _MEMBERS = {"reps", "slot", "arms"}
 """What a round has and no file of a tool."""
+_PARITY_FIGURES = ("kl", "kl_max", "top1")
 
 
 def read_rounds(files: Sequence[Path], options: ToolOptions, config: Config) -> tuple[list[JsonObject], list[str]]:
@@ -115,7 +116,9 @@ def build_checked(read: ToolRuns, options: ToolOptions, config: Config) -> Built
         RefusedError, MalformedError, StorageError: as `read_rounds`.
     """
     built = build_round(read.runs, round_options(read, options, config))
-    return BuiltRound(body=built.body, faults=[*built.faults, *_check_round(built.body, "round", said=built.said)])
+    return BuiltRound(
+        body=built.body, faults=[*built.faults, *_check_round(built.body, "round", said=built.said, built_by=read.tool)]
+    )
 
 
 def read_round(path: Path) -> BuiltRound:
@@ -125,12 +128,30 @@ def read_round(path: Path) -> BuiltRound:
         RefusedError, MalformedError, StorageError: as `read_rounds`.
     """
     body = parse_json(read_input(path), what=str(path))
+    _drop_unmeasured(body)
     faults = _check_round(body, str(path), each_code_once=True)
     return BuiltRound(body=dict(body), faults=[fault._replace(where=fault.where or str(path)) for fault in faults])
 
 
+def _drop_unmeasured(body: object) -> None:
+    """Take figures of parity that are null out of a round, in place: null is what was not measured, and so is absence.
+
+    Only figures that the schema knows are looked at; whatever else is wrong with the round is found by the schema.
+    """
+    points = body.get("parity") if isinstance(body, dict) else None
+    for point in points if isinstance(points, list) else ():
+        for name in _PARITY_FIGURES if isinstance(point, dict) else ():
+            if name in point and point[name] is None:
+                del point[name]
+
+
 def _check_round(
-    body: JsonObject, what: str, *, said: Collection[Said] = frozenset(), each_code_once: bool = False
+    body: JsonObject,
+    what: str,
+    *,
+    said: Collection[Said] = frozenset(),
+    built_by: str = "",
+    each_code_once: bool = False,
 ) -> list[Fault]:
     """Check a round before it is signed, and write into it what is found.
 
@@ -138,6 +159,7 @@ def _check_round(
         body: the round.
         what: its name, for errors.
         said: what its adapters noted.
+        built_by: the tool whose adapter made the round; nobody by default.
         each_code_once: a code that its author wrote into it is not written a second time.
 
     Returns:
@@ -150,7 +172,7 @@ def _check_round(
     try:
         validate("round-input", body)
         check_body("round", body)
-        found = [read_note(note) for note in examine_round(body, said)]
+        found = [read_note(note) for note in examine_round(body, said, built_by=built_by)]
     except (MalformedError, RefusedError) as err:
         raise type(err)(err.code, err.message, where=f"{what} {err.where}".strip()) from err
     named = {fault["code"] for fault in body.get("faults", ())} if each_code_once else set()

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import orjson
 
 from ledger.errors import MalformedError
+from ledger.json_places import LONGEST_NUMBER, find_nonfinite
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -37,7 +38,6 @@ MAX_INT = 2**53 - 1
 JsonObject: TypeAlias = dict[str, Any]
 
 _LFS_POINTER = b"version https://git-lfs.github.com/spec/"
-_LONGEST_NUMBER = 400
 
 _OPTIONS = orjson.OPT_SORT_KEYS | orjson.OPT_STRICT_INTEGER
 _LEAVES = {str, int, bool, type(None)}
@@ -262,11 +262,10 @@ def parse_json(
             them.
 
     Raises:
-        MalformedError: ``E_SIZE``, ``E_UTF8``, ``E_JSON``, ``E_DUPLICATE_KEY``, ``E_FRACTION``,
-            ``E_NONFINITE`` or ``E_DEPTH``.
+        MalformedError: ``E_LFS_POINTER``, ``E_SIZE``, ``E_UTF8``, ``E_JSON``, ``E_DUPLICATE_KEY``, ``E_FRACTION``,
+            ``E_NONFINITE`` with a JSON pointer, or ``E_DEPTH``.
     """
-    if raw.startswith(_LFS_POINTER):
-        raise MalformedError("E_LFS_POINTER", f"{what}: a Git LFS pointer, not the file; fetch it with git lfs pull")
+    refuse_lfs_pointer(raw, what)
     if len(raw) > max_bytes:
         raise MalformedError("E_SIZE", f"{what}: {len(raw)} bytes, at most {max_bytes} are accepted")
     try:
@@ -281,13 +280,26 @@ def parse_json(
             parse_float=_keep_fraction if fractions else _refuse_fraction,
         )
     except MalformedError as err:
-        raise MalformedError(err.code, f"{what}: {err.message}", where=err.where) from err
+        where = err.where
+        if err.code == "E_NONFINITE":  # the reader does not say where
+            where = "".join(f"/{escape_pointer(step)}" for step in find_nonfinite(text, words=not nonfinite))
+        raise MalformedError(err.code, f"{what}: {err.message}", where=where) from err
     except json.JSONDecodeError as err:
         raise MalformedError("E_JSON", f"{what}: not JSON: {err.msg} in line {err.lineno}, column {err.colno}") from err
     except RecursionError as err:
         raise MalformedError("E_DEPTH", f"{what}: nested too deeply to be read") from err
     except ValueError as err:  # an integer of more digits than Python converts
         raise MalformedError("E_JSON", f"{what}: {err}") from err
+
+
+def refuse_lfs_pointer(raw: bytes, what: str) -> None:
+    """Refuse what git leaves in place of a large file.
+
+    Raises:
+        MalformedError: ``E_LFS_POINTER``.
+    """
+    if raw.startswith(_LFS_POINTER):
+        raise MalformedError("E_LFS_POINTER", f"{what}: a Git LFS pointer, not the file; fetch it with git lfs pull")
 
 
 def _unique_object(pairs: list[tuple[str, Any]]) -> JsonObject:
@@ -300,7 +312,7 @@ def _unique_object(pairs: list[tuple[str, Any]]) -> JsonObject:
 
 
 def _keep_fraction(text: str) -> NumberText:
-    if len(text) > _LONGEST_NUMBER or math.isinf(float(text)):
+    if len(text) > LONGEST_NUMBER or math.isinf(float(text)):
         raise MalformedError("E_NONFINITE", f"{text[:40]} is not a number that can be recorded")
     return NumberText(text)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ledger.canonical import refuse_lfs_pointer
 from ledger.errors import MalformedError, RefusedError
 from ledger.ingest.aiperf import Aiperf
 from ledger.ingest.aiperf_summary import AiperfSummary
@@ -75,8 +76,10 @@ def recognise(raw: bytes, what: str) -> Adapter:
     """The adapter of the tool that wrote some bytes, by what stands in them.
 
     Raises:
-        MalformedError: ``E_FORMAT`` when none knows them, or several do; ``E_EMPTY_RESULTS`` for an empty file.
+        MalformedError: ``E_FORMAT`` when none knows them, or several do; ``E_EMPTY_RESULTS`` for an empty file;
+            ``E_LFS_POINTER`` for what stands in place of one.
     """
+    refuse_lfs_pointer(raw, what)
     if not raw.strip():
         raise MalformedError("E_EMPTY_RESULTS", "the file is empty", where=what)
     found = [adapter for adapter in ADAPTERS.values() if adapter.recognises(raw)]

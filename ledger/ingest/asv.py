@@ -37,6 +37,7 @@ from ledger.ingest.timed import (
     wrong_kind,
 )
 from ledger.ingest.values import as_label, as_object, read_json
+from ledger.ingest.words import counted, verb
 from ledger.metrics import NS_PER_S
 
 if TYPE_CHECKING:
@@ -115,12 +116,13 @@ class Asv:
 
 
 def _sampled(document: JsonObject, what: str) -> tuple[list[_Result], list[str]]:
-    """Results with samples, and a note when there are others."""
+    """Results with samples, and notes of those that have none."""
     found: list[_Result] = []
-    number = bare = 0
+    number = bare = nonfinite = 0
     for benchmark in read_benchmarks(document, what):
         for at, value in enumerate([None] if benchmark.results is None else benchmark.results):
             samples = None if benchmark.samples is None else benchmark.samples[at]
+            nonfinite += isinstance(value, NonFinite)
             if value is None or isinstance(value, NonFinite):
                 pass  # failed, or skipped
             elif samples is None:
@@ -134,7 +136,11 @@ def _sampled(document: JsonObject, what: str) -> tuple[list[_Result], list[str]]
         raise MalformedError("E_EMPTY_RESULTS", f"none of {number} results has a value", where=f"{what}/results")
     counts = {"failed or were skipped": number - bare - len(found), "have no samples": bare}
     others = " and ".join(f"{count} {how}" for how, count in counts.items() if count)
-    return found, [f"F_RESULT_SKIPPED: of {number} results {others}: they are left out"] if others else []
+    notes = {
+        f"F_RESULT_SKIPPED: of {number} results {others}: they are left out": others,
+        f"F_NONFINITE: {counted(nonfinite, 'result')} {verb(nonfinite, 'is', 'are')} NaN: no value": nonfinite,
+    }
+    return found, [note for note, holds in notes.items() if holds]
 
 
 # What all results of a file share.

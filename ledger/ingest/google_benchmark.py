@@ -30,6 +30,7 @@ from ledger.ingest.timed import (
     mismatch,
     read_count,
     read_duration,
+    refuse_direction,
     reported_value,
     setting_text,
     summarise,
@@ -94,6 +95,7 @@ class GoogleBenchmark:
     def read(self, raw: bytes, what: str) -> list[Row]:
         """See `Adapter`. A row is a test: all repetitions of one name, at the place of the first."""
         document = as_object(read_json(raw, what, nonfinite=True), what)
+        refuse_direction(document, what)
         rows = document.get("benchmarks")
         if not isinstance(rows, list):
             raise MalformedError("E_FORMAT", "expected a list of benchmarks of Google Benchmark", where=what)
@@ -123,6 +125,7 @@ def _sort_rows(rows: Sequence[object], where: str) -> _File:
 
 def _object(value: object, where: str) -> JsonObject:
     row = as_members(value, where)
+    refuse_direction(row, where)
     if "run_name" in row:
         as_text(row["run_name"], f"{where}/run_name")
     return row

@@ -20,6 +20,7 @@ from ledger.ingest.timed import (
     ONE_SAMPLE,
     compare_printed,
     read_duration,
+    refuse_direction,
     reported_value,
     setting_texts,
     summarise,
@@ -55,6 +56,7 @@ class Hyperfine:
     def read(self, raw: bytes, what: str) -> list[Row]:
         """See `Adapter`. A row is a command."""
         document = as_object(read_json(raw, what), what)
+        refuse_direction(document, what)
         results = document.pop("results", None)
         if not isinstance(results, list):
             raise MalformedError("E_FORMAT", "expected a list of results of hyperfine", where=what)
@@ -62,6 +64,8 @@ class Hyperfine:
             raise MalformedError("E_EMPTY_RESULTS", "the file holds no result", where=f"{what}/results")
         common = setting_texts(document, what)
         objects = [as_object(result, f"{what}/results/{at}") for at, result in enumerate(results)]
+        for at, result in enumerate(objects):
+            refuse_direction(result, f"{what}/results/{at}")
         times = [_times(result, f"{what}/results/{at}") for at, result in enumerate(objects)]
         drift = _drift([time for each in times for time in each])
         return [

@@ -20,6 +20,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from ledger.canonical import refuse_lfs_pointer
 from ledger.errors import MalformedError
 from ledger.ingest.perplexity_text import (
     DIFFERENCE,
@@ -91,9 +92,10 @@ def read_parity(raw: bytes, what: str) -> PrintedParity:
         what: name of the file, for errors.
 
     Raises:
-        MalformedError: what `ledger.ingest.perplexity_text.read_text` raises, ``E_FIELD`` when a member is missing, or
-            ``E_PARITY_RANGE`` for numbers that cannot be.
+        MalformedError: what `ledger.ingest.perplexity_text.read_text` raises, ``E_FIELD`` when a member is missing,
+            ``E_PARITY_RANGE`` for numbers that cannot be, or ``E_LFS_POINTER``.
     """
+    refuse_lfs_pointer(raw, what)
     text = read_text(raw, what)
     for name in _NEEDED:
         if name not in text.members:

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 DOUBLE_NOISE = Fraction(1, 10**9)
 """Tools calculate in doubles: sixteen digits, of which sums over many samples lose some."""
 
+ROUNDED_DURATION = Fraction(1, 1000)
+"""Tools divide by a duration that they print in fewer digits than they used."""
+
 _APART = Fraction(2, 100)
 _COLD = 10
 _SHOWN = 40

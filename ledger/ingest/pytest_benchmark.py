@@ -27,6 +27,7 @@ from ledger.ingest.timed import (
     read_count,
     read_duration,
     read_start,
+    refuse_direction,
     reported_value,
     setting_texts,
     summarise,
@@ -66,6 +67,7 @@ class PytestBenchmark:
         benchmarks = document.get("benchmarks")
         if not isinstance(benchmarks, list) or "machine_info" not in document:
             raise MalformedError("E_FORMAT", "expected machine_info and benchmarks of pytest-benchmark", where=what)
+        refuse_direction(document, what)
         commit = _commit(document, what)
         if not benchmarks:
             raise MalformedError("E_EMPTY_RESULTS", "the file holds no benchmark", where=f"{what}/benchmarks")
@@ -141,6 +143,7 @@ def _is_text(value: object) -> bool:
 
 def _row(number: int, value: object, run: _Run, where: str) -> Row:
     benchmark = as_members(value, where)
+    refuse_direction(benchmark, where)
     stats = as_members(look(benchmark, "stats", where), f"{where}/stats")
     iterations = read_count(stats.get("iterations"), f"{where}/stats/iterations", "iterations")
     seconds = _samples(stats, f"{where}/stats")
@@ -148,6 +151,7 @@ def _row(number: int, value: object, run: _Run, where: str) -> Row:
     notes = [LOCAL_TIME] if not run.started_at.endswith("Z") else []
     notes += [ONE_SAMPLE] if len(samples) == 1 else []
     added = as_members(benchmark.get("extra_info") or {}, f"{where}/extra_info")
+    refuse_direction(added, f"{where}/extra_info")
     counted = {f"extra_info/{name}": reported_value(value) for name, value in added.items() if is_counted(value)}
     return Row(
         number=number,

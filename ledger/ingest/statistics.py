@@ -7,6 +7,7 @@ tool prints is a matter of definition, and the definitions are apart by up to th
 from __future__ import annotations
 
 from fractions import Fraction
+from math import ceil
 from typing import TYPE_CHECKING
 
 from ledger.scoring.facts import double, mean, median
@@ -14,7 +15,7 @@ from ledger.scoring.facts import double, mean, median
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["between_ranks", "in_order", "mean", "median", "nearest_even_rank", "nearest_rank"]
+__all__ = ["between_ranks", "in_order", "mean", "median", "nearest_even_rank", "nearest_rank", "other_percentiles"]
 
 
 def in_order(values: Iterable[Fraction]) -> list[Fraction]:
@@ -38,3 +39,20 @@ def between_ranks(ordered: Sequence[int | Fraction], percent: int | Fraction) ->
     low = int(at)
     high = min(low + 1, len(ordered) - 1)
     return ordered[low] + (ordered[high] - ordered[low]) * (at - low)
+
+
+def other_percentiles(ordered: Sequence[int], percent: int | Fraction) -> list[tuple[Fraction, str]]:
+    """A percentile by each method beside the nearest rank that people use honestly, and what to call it.
+
+    Of an even number of values the upper of the two in the middle is among them: it is the value at the index
+    ``int(n * 0.5)``.
+    """
+    last = len(ordered) - 1
+    rank, index = Fraction(percent * last) / 100, int(Fraction(percent * len(ordered)) / 100)
+    return [
+        (between_ranks(ordered, percent), "lies between two samples"),
+        (Fraction(ordered[min(index, last)]), "is the sample at the index int(n * p)"),
+        (Fraction(ordered[ceil(rank)]), "is the sample of the upper rank"),
+        (Fraction(ordered[int(rank)]), "is the sample of the lower rank"),
+        (nearest_even_rank(ordered, percent), "is the sample whose rank is nearest, half to even"),
+    ]

@@ -45,7 +45,8 @@ def test_a_file_copied_under_another_name_is_no_other_arm(desk: Desk) -> None:
 def test_notes_of_round_json_name_the_file_and_the_place(desk: Desk) -> None:
     reps = [make_rep(0, "main", records=CACHED), make_rep(1, "candidate")]
     paths = [write_round(desk.root, 0), write_round(desk.root, 1, reps=reps)]
-    (note,) = append(desk, *paths)["notes"]
+    note, single = append(desk, *paths)["notes"]
+    assert single == f"{paths[1]}: F_N1: one sample, which has no deviation (at /reps/0)"
     assert note.startswith(
         f"{paths[1]}: F_PREFIX_CACHE: a cache supplied tokens of 1 of 1 prompts (at /reps/0/records/"
     )

@@ -16,6 +16,7 @@ import pytest
 from tests.cli.forge import seal_anything
 from tests.cli.program import OK, REFUSED, REFUTED, run, run_process
 from tests.cli.samples import CODE, REAL_ROUND, RUNS, SLOT, make_rep, make_round, slot_text, tool_words, write_round
+from tests.support.timed import ASV
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -271,17 +272,27 @@ def test_C03_a_bare_nan_of_the_tool_is_refused_and_the_file_is_named(desk: Desk)
     text = MAIN.read_text()
     path = edited(desk, text.replace("9012.382953", "NaN", 1))
     error = refusal(desk, *tool_words(("main", path)))
-    assert error["code"] == "E_NONFINITE"
-    assert "edited.json" in error["where"] + error["message"]
+    assert (error["code"], error["where"]) == ("E_NONFINITE", "/0/avg_ts")
+    assert "edited.json" in error["message"]
 
 
 def test_C05_a_round_in_which_every_request_failed_is_no_measurement(desk: Desk) -> None:
-    refusal(desk, write_round(desk.root, reps=with_records(ok=[False, False])))
+    error = refusal(desk, write_round(desk.root, reps=with_records(ok=[False, False])))
+    assert error["code"] == "E_ALL_FAILED"
 
 
 @pytest.mark.parametrize("column", ["wall_ns", "prompt_tokens"])
 def test_C38_a_round_in_which_nothing_was_observed_is_no_measurement(desk: Desk, column: str) -> None:
-    refusal(desk, write_round(desk.root, reps=with_records(**{column: [None, None]})))
+    error = refusal(desk, write_round(desk.root, reps=with_records(**{column: [None, None]})))
+    assert error["code"] == "E_EMPTY_RESULTS"
+
+
+def test_C38_a_file_of_asv_whose_results_are_all_null_is_no_measurement(desk: Desk) -> None:
+    nulls = {"result_columns": ["result", "params"], "results": {"a.time_x": [None, []], "b.time_y": [None, []]}}
+    path = edited(desk, json.dumps(ASV | nulls))
+    words = [path, "--slot", slot_text(context="0", metric="ns_per_iteration")]
+    assert refusal(desk, *words)["code"] == "E_EMPTY_RESULTS"
+    assert refusal(desk, *words, "--from", "asv")["code"] == "E_EMPTY_RESULTS"
 
 
 def test_C15_appending_again_what_is_there_adds_nothing(desk: Desk) -> None:
@@ -368,6 +379,7 @@ def test_C37_a_pointer_to_a_large_file_is_not_its_contents(desk: Desk) -> None:
     text = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'0' * 64}\nsize 45810\n"
     for words in (tool_words(("main", edited(desk, text, "run.json"))), [edited(desk, text, "round.json")]):
         error = refusal(desk, *words)
+        assert error["code"] == "E_LFS_POINTER"
         assert "LFS" in error["message"]
 
 

@@ -71,11 +71,11 @@ def slot(**axes: Any) -> JsonObject:  # noqa: ANN401 - as above
     return {"project": "p", "node": "n1", "quant": "q", "context": 0, "metric": "decode_tok_s"} | axes
 
 
-def examine(body: JsonObject, said: Collection[Said] = frozenset()) -> list[str]:
-    """The notes of a round, after the checks that come before."""
+def examine(body: JsonObject, said: Collection[Said] = frozenset(), *, built_by: str = "a tool") -> list[str]:
+    """The notes of a round, after the checks that come before; by default it was made of a tool's file."""
     validate("round-input", body)
     check_body("round", body)
-    return examine_round(body, said)
+    return examine_round(body, said, built_by=built_by)
 
 
 def codes(notes: Sequence[str]) -> list[str]:

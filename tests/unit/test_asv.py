@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ledger.errors import MalformedError
-from ledger.ingest import ADAPTERS
+from ledger.ingest import ADAPTERS, recognise
 from ledger.ingest.asv_results import read_benchmarks
 from tests.support.timed import ASV, changed, raw
 
@@ -134,6 +134,7 @@ def test_a_commit_may_be_unnamed() -> None:
 
 
 # What is left out.
+# ruff: noqa: N802 - the names of cases have capitals
 
 
 def test_results_that_failed_or_were_skipped_are_left_out_aloud() -> None:
@@ -141,7 +142,25 @@ def test_results_that_failed_or_were_skipped_are_left_out_aloud() -> None:
         document = changed(changed(ASV, f"{RESULT}/0", nothing), f"{SAMPLES}/0", None)
         (row,) = read(document)
         assert (row.number, row.settings["arguments/0"]) == (1, "16")
-        assert row.notes == ("F_RESULT_SKIPPED: of 2 results 1 failed or were skipped: they are left out",)
+        assert row.notes[:1] == ("F_RESULT_SKIPPED: of 2 results 1 failed or were skipped: they are left out",)
+
+
+def test_C03_a_result_that_is_nan_is_missing_and_said() -> None:
+    without = changed(changed(ASV, f"{RESULT}/0", NAN), f"{SAMPLES}/0", None)
+    (row,) = read(without)
+    assert row.number == 1  # the value of the first is missing, and never 0
+    assert [note for note in row.notes if "NONFINITE" in note] == ["F_NONFINITE: 1 result is NaN: no value"]
+    # What another program makes of NaN, and what asv writes where a benchmark failed.
+    (nothing,) = read(changed(without, f"{RESULT}/0", None))
+    assert (nothing.number, nothing.records) == (1, row.records)
+    assert [note.partition(":")[0] for note in nothing.notes] == ["F_RESULT_SKIPPED"]
+
+
+def test_C38_a_file_of_nulls_is_refused() -> None:
+    nulls = changed(ASV, "results", {"a.time_x": [None, []], "b.time_y": [None, []]})
+    nulls["result_columns"] = ["result", "params"]
+    assert recognise(raw(nulls), "run.json").name == "asv"
+    assert refusal(nulls) == ("E_EMPTY_RESULTS", "run.json/results")
 
 
 def test_results_without_samples_are_left_out_aloud() -> None:
@@ -209,7 +228,8 @@ def test_version_1_is_read_alike() -> None:
     assert two.records == {"wall_ns": [80_000, 100_000], "iterations": [20, 20]}
     assert (two.number, two.started_at, two.settings["arguments/0"]) == (2, "", "16")
     assert {note for row in (one, two) for note in row.notes} == {
-        "F_RESULT_SKIPPED: of 6 results 3 failed or were skipped and 1 have no samples: they are left out"
+        "F_RESULT_SKIPPED: of 6 results 3 failed or were skipped and 1 have no samples: they are left out",
+        "F_NONFINITE: 1 result is NaN: no value",
     }
     assert one.reported["stats_q_25"] == "2.5e-06"
 

@@ -6,6 +6,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import pytest
+
+from ledger.ingest.faults import CATALOGUE
 from ledger.scoring.facts import round_facts
 from tests.support.examined import MS, S, body_of, codes, examine, fact_of, refusal, rep, stream
 
@@ -44,8 +47,47 @@ def test_C07_the_time_to_the_first_token_is_no_gap() -> None:
     assert 1000 / fact_of(mended, "decode_tok_s").median == 10  # ms a token
 
 
-def test_C07_gaps_may_end_before_the_request_does_and_are_rounded_one_by_one() -> None:
-    assert examine(body_of(rep(stream((4, 200, 400), itl_ns=[[10 * MS] * 3])))) == []
+def test_C07_more_gaps_than_tokens_less_one_are_no_gaps_between_tokens() -> None:
+    four = stream((4, 200, 240), itl_ns=[[10 * MS] * 4])
+    code, where, message = refusal(body_of(rep(four)))
+    assert (code, where) == ("E_ITL_SUM", "/reps/0/records/itl_ns/0")
+    assert message == "4 gaps between 4 tokens, at most 3"
+    assert refusal(body_of(rep(stream((1, 200, 210), itl_ns=[[10 * MS]]))))[2] == "1 gaps between 1 tokens, at most 0"
+    assert refusal(body_of(rep(four | {"chunks": [4]})))[0] == "E_ITL_SUM"
+
+
+@pytest.mark.parametrize(("more", "refused"), [(1, False), (2, False), (3, True)])
+def test_C07_empty_pieces_of_a_chat_are_counted_beside_its_tokens(more: int, refused: bool) -> None:
+    """The client of vLLM counts the event with the role and the one with the reason of the end as pieces."""
+    gaps = [[10 * MS] * 3 + [0] * more]
+    body = body_of(rep(stream((4, 200, 230), itl_ns=gaps, chunks=[4 + more])))
+    if refused:
+        assert refusal(body)[0] == "E_ITL_SUM"
+    else:
+        assert codes(examine(body)) == ["F_CHUNKED"]
+
+
+def test_C07_gaps_that_end_well_before_the_stream_are_said_and_refuse_nothing() -> None:
+    (note,) = examine(body_of(rep(stream((4, 200, 400), itl_ns=[[10 * MS] * 3]))))
+    assert note.startswith(
+        "F_ITL_SHORT: the gaps of 1 answers end before their streams do, those of the first by 170 ms"
+    )
+    assert note.endswith("(at /reps/0/records/itl_ns/0)")
+    assert CATALOGUE["F_ITL_SHORT"].severity == "flag"
+    for end, gap, found in (
+        (240, 76 * MS, []),
+        (240, 76 * MS - 1, ["F_ITL_SHORT"]),
+    ):  # a twentieth of 240 ms is missing
+        body = body_of(rep(stream((4, 0, end), itl_ns=[[gap] * 3])))
+        body["reps"][0]["records"]["ttft_ns"] = [1]
+        assert codes(examine(body)) == found
+    for end, found in ((10, []), (11, ["F_ITL_SHORT"])):  # a millisecond is no pause, whatever its share
+        assert codes(examine(body_of(rep(stream((2, 4, end), itl_ns=[[5 * MS]]))))) == found
+    one = stream((1, 200, 400), itl_ns=[[]])
+    assert examine(body_of(rep(one))) == []  # a single token has no gap to miss
+
+
+def test_C07_gaps_are_rounded_one_by_one() -> None:
     assert examine(body_of(rep(stream((4, 200, 1000), itl_ns=[[270 * MS, 270 * MS, 280 * MS]])))) == []
     code, _, message = refusal(body_of(rep(stream((4, 200, 1000), itl_ns=[[270 * MS, 270 * MS, 281 * MS]]))))
     assert (code, "first gap" in message) == ("E_ITL_SUM", False)

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import pytest
 
+from ledger.flags import QUARANTINE
+from ledger.ingest.checks import examine_round
 from tests.support.examined import S, body_of, codes, examine, fact_of, refusal, rep, slot, stream
 from tests.support.rounds import sha256_hex
 
@@ -74,6 +76,17 @@ def test_C13_a_depth_that_the_engine_did_not_reach_is_refused() -> None:
     assert examine(body_of(seek, printed={"kv_len_start": DEEP})) == []
     (note,) = examine(body_of(seek))
     assert note == "F_DEPTH_UNPROVEN: nothing shows that the context was filled (at /reps/0)"
+
+
+def test_C13_a_round_that_only_names_a_tool_does_not_fill_its_context() -> None:
+    deep = rep({"completion_tokens": [64], "wall_ns": [S]}, "gen_tok_s", context=DEEP, workload={"depth": DEEP})
+    by_hand = body_of(deep, protocol={"name": "llama-bench"})
+    assert codes(examine(by_hand, built_by="")) == ["F_DEPTH_UNPROVEN", "F_N1"]
+    assert codes(examine_round(by_hand, built_by="llama-bench")) == ["F_DEPTH_DECLARED"]
+    renamed = body_of(deep, protocol={"name": "single"})
+    assert codes(examine_round(renamed, built_by="llama-bench")) == ["F_DEPTH_DECLARED"]
+    assert codes(examine_round(by_hand, built_by="vllm-serve")) == ["F_DEPTH_UNPROVEN"]
+    assert "F_DEPTH_UNPROVEN" in QUARANTINE
 
 
 def test_C30_a_label_that_the_weights_contradict_is_refused() -> None:

@@ -13,12 +13,6 @@ from tests.support.serving import codes, dump, edited, facts, one_batch
 READ = ADAPTERS["sglang-one-batch"].read
 
 
-def test_a_batch_that_stands_in_a_file_twice_is_one_measurement() -> None:
-    with pytest.raises(MalformedError) as caught:
-        READ(dump(one_batch(), one_batch()), "run")
-    assert (caught.value.code, caught.value.where) == ("E_COPIED_SAMPLES", "run/1")
-
-
 def test_a_line_is_a_prefill_and_a_generation() -> None:
     (row,) = READ(dump(one_batch()), "run")
     assert row.records == {

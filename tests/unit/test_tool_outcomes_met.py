@@ -101,7 +101,7 @@ def build(item: Outcome, rows: Sequence[Row], fact: Fact) -> tuple[JsonObject, l
     built = build_round([run], options)
     validate("round-input", built.body)
     check_body("round", built.body)
-    return built.body, [*built.notes, *examine_round(built.body, built.said)]
+    return built.body, [*built.notes, *examine_round(built.body, built.said, built_by=ADAPTER_OF[item.format])]
 
 
 def in_table(fact: RoundFact) -> tuple[str, int, list[int], str]:

@@ -60,10 +60,10 @@ def test_other_members_are_settings_or_figures() -> None:
 @pytest.mark.parametrize(
     ("members", "found"),
     [
-        ({"percentiles": {"90": 0.536}}, ["percentiles/90 is drawn between two samples, and not the nearest rank"]),
+        ({"percentiles": {"90": 0.536}}, ["percentiles/90 lies between two samples, and is not the nearest rank"]),
         (
             {"percentiles": {"90": 0.536, "99": 0.5396, "50": 0.52}},
-            ["percentiles/90, percentiles/99 are drawn between two samples, and not the nearest rank"],
+            ["each of percentiles/90, percentiles/99 lies between two samples, and is not the nearest rank"],
         ),
         ({"percentiles": {"90": 0.54, "99": 0.54, "0": 0.5, "100": 0.54, "20": 0.5}}, []),
         ({"percentiles": {"99.9": 0.54, "62.5": 0.53}}, []),

@@ -85,7 +85,7 @@ def test_arms_under_other_loads_are_no_round() -> None:
 def test_a_run_that_stands_in_a_file_twice_is_one_measurement() -> None:
     again = totals(date="20290228-143006")
     assert len(ADAPTER.read(as_json([totals(), again]), "run.json")) == 2
-    for raw in (as_json([totals(), again, totals()]), b"\n".join(json.dumps(run).encode() for run in [again] * 3)):
+    for raw in (as_json([totals(), again, totals()]), as_json([again] * 3)):
         with pytest.raises(MalformedError) as caught:
             ADAPTER.read(raw, "run.json")
         assert caught.value.code == "E_COPIED_SAMPLES"
@@ -187,9 +187,9 @@ def test_a_list_is_a_sweep_and_lines_are_appended_runs() -> None:
         (b'"text"', "E_FORMAT", "run.json"),
         (as_json(totals())[:-3], "E_JSON", ""),
         (as_json(totals()) + as_json(totals()), "E_JSON", ""),
-        (as_json(totals(mean_ttft_ms=float("nan"))), "E_NONFINITE", ""),
-        (as_json(totals(request_rate=float("inf"))), "E_NONFINITE", ""),
-        (as_json(totals()).replace(b"2.5", b"1e999"), "E_NONFINITE", ""),
+        (as_json(totals(mean_ttft_ms=float("nan"))), "E_NONFINITE", "/mean_ttft_ms"),
+        (as_json(totals(request_rate=float("inf"))), "E_NONFINITE", "/request_rate"),
+        (as_json(totals()).replace(b"2.5", b"1e999"), "E_NONFINITE", "/duration"),
         (as_json(totals()).replace(b'"date"', b'"label"'), "E_DUPLICATE_KEY", "label"),
     ],
 )
@@ -262,8 +262,8 @@ def test_a_number_of_a_billion_digits_is_refused_and_not_calculated() -> None:
         ({"input_len": "103"}, "F_CONTEXT_DECLARED"),
         ({"completed": 3, "failed": 1, "request_throughput": 1.2}, "F_REQUESTS_FAILED"),
         ({"completed": 3, "failed": ..., "request_throughput": 1.2}, "F_REQUESTS_FAILED"),
-        ({"output_throughput": 80.1}, "F_REPORTED_MISMATCH"),
-        ({"total_token_throughput": 239.99}, "F_REPORTED_MISMATCH"),
+        ({"output_throughput": 80.131}, "F_REPORTED_MISMATCH"),
+        ({"total_token_throughput": 239.7}, "F_REPORTED_MISMATCH"),
         ({"request_throughput": "fast"}, "F_REPORTED_MISMATCH"),
         ({"input_throughput": 161}, "F_REPORTED_MISMATCH"),
         ({"num_prompts": 5}, "F_REPORTED_MISMATCH"),
@@ -286,6 +286,7 @@ def test_what_deserves_a_look_is_a_flag(members: dict[str, Any], code: str) -> N
         {"failed": ...},
         {"failed": None},
         {"output_throughput": 80.000000001},
+        {"output_throughput": 80.08},  # a thousandth: the duration is rounded
         {"output_throughput": 80},
         {"output_throughput": ...},
         {"request_throughput": 2},  # 1.6 as a whole number
@@ -298,10 +299,30 @@ def test_what_nearly_deserves_one_is_none(members: dict[str, Any]) -> None:
 
 
 def test_how_many_failed_is_said_and_the_rates_are_those_of_the_others() -> None:
-    row = read(completed=3, failed=1, request_throughput=1.6)
+    row = read(completed=3, failed=1, request_throughput=1.2)
     assert "F_REQUESTS_FAILED: 1 of 4 requests failed" in row.notes
-    (note,) = mismatches(row)
-    assert note.endswith("gives 1.2; it matches that over all requests, failed ones too")
+
+
+def test_C06_a_rate_of_requests_over_the_failed_ones_refuses_a_run_of_totals() -> None:
+    with pytest.raises(MalformedError) as caught:
+        read(completed=3, failed=1, request_throughput=1.6)
+    assert (caught.value.code, caught.value.where) == ("E_REPORTED_MISMATCH", "run.json/request_throughput")
+    assert caught.value.message == (
+        "request_throughput is printed as 1.6; what the file holds gives 1.2; it matches that over all requests, "
+        "failed ones too"
+    )
+
+
+@pytest.mark.parametrize("completed", [49, 50])
+def test_C06_what_nobody_is_misled_by_much_is_a_flag(completed: int) -> None:
+    """One of fifty requests is just more than 2 % of the others, one of fifty-one is 2 % of them."""
+    members = {"num_prompts": completed + 1, "completed": completed, "failed": 1}
+    rate = (completed + 1) / 2.5
+    if completed == 49:
+        with pytest.raises(MalformedError, match="failed ones too"):
+            read(**members, request_throughput=rate)
+    else:
+        assert flags(read(**members, request_throughput=rate)) == {"F_REQUESTS_FAILED", "F_REPORTED_MISMATCH"}
 
 
 # Faults that people have met.

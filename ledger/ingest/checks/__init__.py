@@ -29,15 +29,17 @@ if TYPE_CHECKING:
     from ledger.ingest.checks.notes import Said
 
 _REFUSING = (check_quant, check_context, check_tokens, check_times, check_copies)
-_SAYING = (note_requests, note_tokens, note_times, note_prompts, note_context, note_reported, note_series, note_ceiling)
+_SAYING = (note_requests, note_tokens, note_times, note_prompts)
 
 
-def examine_round(body: JsonObject, said: Collection[Said] = frozenset()) -> list[str]:
+def examine_round(body: JsonObject, said: Collection[Said] = frozenset(), *, built_by: str = "") -> list[str]:
     """Examine a round that satisfies the schema ``round-input`` and `ledger.round.check_round`.
 
     Args:
         body: the round.
         said: what its adapters noted: a code that one of them has for a repetition is not said again for it.
+        built_by: the tool whose adapter made the round of the tool's own files; empty when nobody did, whatever the
+            round says of itself.
 
     Returns:
         What deserves a look, one sentence each: a code, what was found, and a JSON pointer into the round.
@@ -47,4 +49,6 @@ def examine_round(body: JsonObject, said: Collection[Said] = frozenset()) -> lis
     """
     for check in _REFUSING:
         check(body)
-    return write_notes([note for look in _SAYING for note in look(body)], body, said)
+    notes = [note for look in _SAYING for note in look(body)]
+    notes += [*note_context(body, built_by), *note_reported(body), *note_series(body, built_by), *note_ceiling(body)]
+    return write_notes(notes, body, said)

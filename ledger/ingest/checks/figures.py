@@ -13,7 +13,7 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 from ledger.ingest.checks.records import called_successes, everything, rows, succeeded
-from ledger.ingest.statistics import between_ranks, nearest_rank
+from ledger.ingest.statistics import between_ranks, nearest_rank, other_percentiles
 from ledger.metrics import NS_PER_MS, NS_PER_S
 
 if TYPE_CHECKING:
@@ -32,7 +32,8 @@ _SERIES = re.compile(r"(mean|avg|median|p[1-9][0-9])_(ttft|e2el?|e2e_latency|tpo
 
 REFUSED = "E_REPORTED_MISMATCH"
 """For a figure that counts something else than its name says: prompts as output, failed requests as answers, another
-number of devices."""
+number of devices. Only sums, means and rates can be told to do so: a percentile over failed requests is a sample of
+those that succeeded as well, by another method or by coincidence."""
 
 _CALLED = "matches all requests that were called successes, those without a token too"
 _EVERY = "matches all requests, failed ones too"
@@ -205,25 +206,34 @@ def _expect_series(statistic: str, time: str, run: Totals) -> Expectation | None
     counted = _times(time, run.rep, succeeded)
     if not counted:
         return None
-    value, others = _statistic(statistic), []
-    if statistic not in _STATISTICS:
-        between = interpolated(counted, int(statistic[1:])) / _FINE_MS
-        others.append(Reading(value=between, hint="lies between two samples", code=PERCENTILE))
+    value, is_mean = _statistic(statistic), statistic in _MEANS
+    others = [] if is_mean else _other_methods(statistic, counted)
     called, every = (_times(time, run.rep, among) for among in (called_successes, everything))
     if len(called) > len(counted):
         others.append(Reading(value=value(called) / _FINE_MS, hint=_CALLED))
     if len(every) > len(called):
-        others.append(Reading(value=value(every) / _FINE_MS, hint=_EVERY, code=REFUSED))
+        code = REFUSED if is_mean else "F_REPORTED_MISMATCH"
+        others.append(Reading(value=value(every) / _FINE_MS, hint=_EVERY, code=code))
     return Expectation(value=value(counted) / _FINE_MS, others=others)
 
 
+def _other_methods(statistic: str, counted: Sequence[int]) -> list[Reading]:
+    """The same percentile of the same requests by other honest methods: they are thought of first."""
+    percent = 50 if statistic == "median" else int(statistic[1:])
+    found = other_percentiles(sorted(counted), percent)
+    return [Reading(value=value / _FINE_MS, hint=hint, code=PERCENTILE) for value, hint in found]
+
+
 def _times(time: str, rep: JsonObject, among: Callable[[JsonObject], list[bool]]) -> list[int]:
-    """Times, see `_FINE`. Of requests that failed 0 is a time as well: that is what tools average."""
+    """Times, see `_FINE`. Of a request that does not count a time that is missing is 0: that is what tools average."""
     if time == "tpot":
-        cells = rows(rep, "completion_tokens", "ttft_ns", "e2e_ns", among=among)
-        return [_fine(end - first, count - 1) for _, count, first, end in cells if count > 1]
-    column = "ttft_ns" if time == "ttft" else "e2e_ns"
-    return [each * _FINE for _, each in rows(rep, column, among=among) if each or among is not succeeded]
+        cells = rows(rep, "completion_tokens", "ttft_ns", "e2e_ns", among=everything)
+        known = {at: _fine(end - first, count - 1) for at, count, first, end in cells if count > 1}
+    else:
+        column = "ttft_ns" if time == "ttft" else "e2e_ns"
+        known = {at: each * _FINE for at, each in rows(rep, column, among=everything) if each}
+    taken = enumerate(zip(among(rep), succeeded(rep), strict=True))
+    return [known.get(at, 0) for at, (is_taken, counts) in taken if is_taken and (at in known or not counts)]
 
 
 def _fine(numerator: int, denominator: int) -> int:
@@ -254,3 +264,4 @@ _STATISTICS: Mapping[str, Callable[[Sequence[int]], Fraction]] = {
     "avg": mean,
     "median": partial(interpolated, percent=50),
 }
+_MEANS = {"mean", "avg"}

@@ -50,9 +50,9 @@ class Printed:
 
     def step(self) -> Fraction:
         """Unit of the last printed digit."""
-        _, _, places = str(self.value).partition(".")
-        digits = re.match("[0-9]*", places)
-        return Fraction(1, 10 ** len(digits[0])) if digits and "e" not in places.lower() else Fraction(0)
+        text = str(self.value)
+        _, _, places = text.partition(".")
+        return Fraction(0) if "e" in text.lower() else Fraction(1, 10 ** len(places))
 
 
 def read_number(value: object) -> Fraction | None:

@@ -9,6 +9,7 @@ from ledger.errors import RefusedError
 from ledger.ingest.checks.figures import REFUSED, Expectation, expect, is_expected, output_rate, read_totals
 from ledger.ingest.checks.notes import Note
 from ledger.ingest.checks.printed import printed_values
+from ledger.ingest.printed import ROUNDED_DURATION
 from ledger.scoring.facts import reading_text
 
 if TYPE_CHECKING:
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from ledger.ingest.checks.printed import Printed
 
 _PEAKS = ("max_output_tok_s", "max_output_tokens_per_s", "peak_output_tok_s")
-# Tools divide by a duration that they print in fewer digits than they used.
-_TOLERANCE = Fraction(1, 1000)
 # Two honest methods this near to each other are one for all who read them.
 _METHODS_APART = Fraction(2, 100)
 _MOST_DEVICES = 4096
@@ -62,7 +61,7 @@ def _is_looked_at(name: str) -> bool:
 def _agrees(number: Fraction, exact: Fraction, printed: Printed) -> bool:
     """Whether a printed number is a figure, rounded as it was printed or a little off for a rounded duration."""
     apart = abs(number - exact)
-    return apart <= exact * _TOLERANCE or 2 * apart < printed.step()
+    return apart <= exact * ROUNDED_DURATION or 2 * apart <= printed.step()  # half a step rounds to either side
 
 
 def _explain(number: Fraction, expectation: Expectation, printed: Printed, gpus: int | None) -> Note | None:

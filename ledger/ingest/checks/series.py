@@ -30,9 +30,11 @@ _COLD = Fraction(11, 10)
 _NEARLY_COLD = 1.09
 
 
-def note_series(body: JsonObject) -> Iterator[Note]:
-    """Cold first repetitions and samples, and drift. Nothing is ever left out for it."""
+def note_series(body: JsonObject, built_by: str) -> Iterator[Note]:
+    """Single samples, cold first repetitions and samples, and drift. Nothing is ever left out for it."""
     facts = round_facts(body)
+    if not built_by:  # an adapter knows what of its tool's files is one sample, and has said so
+        yield from _note_single(facts)
     warm = {rep["arm"] for rep in body["reps"] if rep["warmup"]}
     for fact in facts:
         yield from _note_cold(fact, warmed=fact.arm in warm)
@@ -41,6 +43,16 @@ def note_series(body: JsonObject) -> Iterator[Note]:
         series[fact.metric.name, fact.context] += [(rep, fact.arm) for rep in fact.reps]
     for (metric, context), reps in series.items():
         yield from _note_drift(f"{metric} at context {context}", sorted(reps, key=lambda item: item[0].entry))
+
+
+# One sample.
+
+
+def _note_single(facts: Sequence[ArmFact]) -> Iterator[Note]:
+    """Figures of one sample, once for each repetition: two of them are apart by chance, and nobody knows how far."""
+    single = {fact.reps[0].entry for fact in facts if len(fact.reps) == 1 and len(fact.reps[0].ratios) == 1}
+    for entry in sorted(single):
+        yield Note("F_N1", "one sample, which has no deviation", f"/reps/{entry}", entry)
 
 
 # Cold.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ledger.errors import RefusedError
 from ledger.ingest.checks.notes import Note
-from ledger.ingest.checks.records import everything, measured, rows
+from ledger.ingest.checks.records import everything, length, measured, rows
 from ledger.metrics import NS_PER_MS, NS_PER_S
 from ledger.scoring.facts import reading_text
 
@@ -18,10 +18,16 @@ if TYPE_CHECKING:
 
 # Gaps are taken one by one and rounded one by one.
 _SUM_TOLERANCE = Fraction(2, 100)
+_SHORT = Fraction(5, 100)
+# vLLM counts every event of a chat as a piece: one with the role before the first token, and one behind the last that
+# says why the answer ended. Both are empty. Only a round that counts pieces beside tokens can say so.
+# Source: ``async_request_openai_chat_completions`` in vllm/benchmarks/lib of github.com/vllm-project/vllm.
+EMPTY_PIECES = 2
+"""How many more pieces than tokens an answer may have."""
 
 
 def check_times(body: JsonObject) -> None:
-    """Refuse gaps that go backwards, or that take longer than the request did.
+    """Refuse gaps that go backwards, that are more than there is between tokens, or that take longer than the request.
 
     Raises:
         RefusedError: ``E_NEG_INTERVAL`` or ``E_ITL_SUM``, naming the record.
@@ -36,6 +42,7 @@ def check_times(body: JsonObject) -> None:
                         where=f"/reps/{at}/records/itl_ns/{record}/{number}",
                     )
         _check_sums(rep, f"/reps/{at}/records/itl_ns")
+        _check_numbers(rep, f"/reps/{at}/records/itl_ns")
 
 
 def _check_sums(rep: JsonObject, where: str) -> None:
@@ -52,8 +59,21 @@ def _check_sums(rep: JsonObject, where: str) -> None:
             )
 
 
+def _check_numbers(rep: JsonObject, where: str) -> None:
+    """There is one gap fewer than tokens; beside them only gaps of empty pieces, where these are counted."""
+    counted = rep["records"].get("chunks") or [None] * length(rep["records"])
+    for record, gaps, tokens in rows(rep, "itl_ns", "completion_tokens"):
+        between = max(tokens - 1, 0)
+        if len(gaps) - between > (EMPTY_PIECES if counted[record] == len(gaps) + 1 else 0):
+            raise RefusedError(
+                "E_ITL_SUM",
+                f"{len(gaps)} gaps between {tokens} tokens, at most {between}",
+                where=f"{where}/{record}",
+            )
+
+
 def note_times(body: JsonObject) -> Iterator[Note]:
-    """Answers that came at once, and answers in another number of pieces than they have tokens."""
+    """Answers that came at once, in another number of pieces than tokens, or with gaps that end before them."""
     for at, rep in measured(body):
         whole = [
             record for record, first, end in rows(rep, "ttft_ns", "e2e_ns") if first == end and _is_long(rep, record)
@@ -65,6 +85,7 @@ def note_times(body: JsonObject) -> Iterator[Note]:
                 f"/reps/{at}/records/ttft_ns/{whole[0]}",
                 at,
             )
+        yield from _note_short(rep, at)
         pieces = _pieces(rep)
         if pieces:
             record, chunks, tokens = pieces[0]
@@ -75,6 +96,24 @@ def note_times(body: JsonObject) -> Iterator[Note]:
                 f"/reps/{at}/records",
                 at,
             )
+
+
+def _note_short(rep: JsonObject, at: int) -> Iterator[Note]:
+    """Gaps that end well before the stream: the connection may close late, or gaps may be missing; nobody can tell."""
+    short = [
+        (record, end - first - sum(gaps))
+        for record, gaps, first, end in rows(rep, "itl_ns", "ttft_ns", "e2e_ns")
+        if _is_long(rep, record) and end - first - sum(gaps) > max(end * _SHORT, NS_PER_MS)
+    ]
+    if short:
+        record, missing = short[0]
+        yield Note(
+            "F_ITL_SHORT",
+            f"the gaps of {len(short)} answers end before their streams do, those of the first by "
+            f"{reading_text(Fraction(missing, NS_PER_MS))} ms",
+            f"/reps/{at}/records/itl_ns/{record}",
+            at,
+        )
 
 
 def _is_long(rep: JsonObject, record: int) -> bool:

@@ -73,8 +73,11 @@ def _mismatch(whole: _Prompts, context: int) -> str:
     return f"the context is given as {context}, prompts had {decimal_text(mean, 1)} tokens on average{behind}{off}"
 
 
-def note_context(body: JsonObject) -> Iterator[Note]:
-    """Contexts that are right on the whole and not in each repetition, or that nothing speaks for but settings."""
+def note_context(body: JsonObject, built_by: str) -> Iterator[Note]:
+    """Contexts that are right on the whole and not in each repetition, or that nothing speaks for but settings.
+
+    That a tool fills the context is believed of what its adapter read, and of no round that only names the tool.
+    """
     proven = {at for _, _, at, _ in _observed_depths(body)}
     for context, prompts in _by_context(body):
         proven |= {each.at for each in prompts if _is_near(Fraction(each.tokens, each.number), context)}
@@ -85,12 +88,12 @@ def note_context(body: JsonObject) -> Iterator[Note]:
                 yield Note("F_CONTEXT_SPREAD", text, f"/reps/{each.at}/context", each.at)
     for at, rep in measured(body):
         if rep["context"] and at not in proven and not _ON_CONTEXT.isdisjoint(rep["metrics"]):
-            yield _unproven(body["protocol"]["name"], f"/reps/{at}", at)
+            yield _unproven(built_by, f"/reps/{at}", at)
 
 
-def _unproven(protocol: str, where: str, at: int) -> Note:
-    if protocol in FILLS_ITS_CONTEXT:
-        return Note("F_DEPTH_DECLARED", f"{protocol} fills the context that it is told to, and shows none", where, at)
+def _unproven(built_by: str, where: str, at: int) -> Note:
+    if built_by in FILLS_ITS_CONTEXT:
+        return Note("F_DEPTH_DECLARED", f"{built_by} fills the context that it is told to, and shows none", where, at)
     return Note("F_DEPTH_UNPROVEN", "nothing shows that the context was filled", where, at)
 
 

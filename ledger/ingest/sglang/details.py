@@ -8,17 +8,19 @@ repeat it. So neither the number of gaps nor their size is a measurement of its 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from ledger.canonical import MAX_INT
 from ledger.errors import MalformedError
+from ledger.ingest.checks.records import EMPTY_ANSWER
 from ledger.ingest.fields import Fields, error_text, read_duration
 from ledger.ingest.printed import find_mismatches
 from ledger.ingest.repeats import refuse_same_times
 from ledger.ingest.statistics import between_ranks
 from ledger.ingest.values import as_decimal, as_text, printed_number
+from ledger.ingest.words import counted
 from ledger.metrics import NS_PER_MS
 
 if TYPE_CHECKING:
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
 DETAILS = ("input_lens", "output_lens", "ttfts", "itls", "generated_texts", "errors")
 """Names of the lists with one entry per request."""
 
-_EMPTY = "an answer without a token"
+_SILENT = "no token came"
 _PERCENTS = {"median": 50, "p90": 90, "p95": 95, "p99": 99}
 # The tool takes the end of a request when the connection says so, a little later than its last token.
 _END_SLACK_MS = Fraction(5)
@@ -99,7 +101,10 @@ def _read_requests(run: Fields) -> list[_Request]:
     for name, values in lists.items():
         if len(values) != count:
             raise run.refusal(name, f"{count} entries, one per request,")
-    return [_read_request(run, {name: values[at] for name, values in lists.items()}, at) for at in range(count)]
+    found = [_read_request(run, {name: values[at] for name, values in lists.items()}, at) for at in range(count)]
+    if run.count("completed") <= sum(each.error is None for each in found):
+        return found
+    return [replace(each, error=EMPTY_ANSWER) if each.error == _SILENT else each for each in found]
 
 
 def _read_request(run: Fields, item: dict[str, object], at: int) -> _Request:
@@ -111,7 +116,7 @@ def _read_request(run: Fields, item: dict[str, object], at: int) -> _Request:
     if error is None and written and not first:
         raise MalformedError("E_ZERO_TIME", "a first token after 0 s: not a stream", where=f"{run.at('ttfts')}/{at}")
     if error is None and not written:
-        error = _EMPTY
+        error = _SILENT
     answered, end = error is None, first + sum(gaps)
     if end > MAX_INT:
         raise MalformedError("E_SAMPLE", "gaps that no clock can add up to", where=f"{run.at('itls')}/{at}")
@@ -155,8 +160,10 @@ def _columns(requests: Sequence[_Request]) -> JsonObject:
 
 
 def _notes(run: Fields, requests: Sequence[_Request], answered: Sequence[_Request]) -> list[str]:
-    failed = len(requests) - len(answered)
+    failed, empty = len(requests) - len(answered), sum(each.error == EMPTY_ANSWER for each in requests)
     notes = ["F_N1: one request, of which no deviation is known"] if len(answered) == 1 else []
+    if empty:
+        notes.append(f"F_EMPTY_OUTPUT: {counted(empty, 'request')} that the tool counts as completed gave no token")
     if failed:
         notes.append(f"F_REQUESTS_FAILED: {failed} of {len(requests)} requests failed")
     pieces = sum(len(each.gaps) + 1 != each.completion_tokens for each in answered)

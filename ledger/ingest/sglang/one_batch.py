@@ -15,7 +15,7 @@ from ledger.errors import MalformedError
 from ledger.ingest.adapter import Row
 from ledger.ingest.fields import Fields, as_printed
 from ledger.ingest.printed import find_mismatches
-from ledger.ingest.repeats import refuse_repeats
+from ledger.ingest.repeats import refuse_repeats, run_lines
 from ledger.ingest.values import read_json
 
 if TYPE_CHECKING:
@@ -43,12 +43,13 @@ class SglangOneBatch:
 
     def read(self, raw: bytes, what: str) -> list[Row]:
         """See `Adapter`. A row is a line."""
-        lines = [(number, line) for number, line in enumerate(raw.split(b"\n"), 1) if line.strip()]
+        lines = run_lines(raw)
         if not lines:
             raise MalformedError("E_EMPTY_RESULTS", "the file holds no batch", where=what)
-        batches = [read_json(line, f"{what}, line {number}") for number, line in lines]
-        rows = [_read_row(batch, at, f"{what}/{at}") for at, batch in enumerate(batches)]
-        refuse_repeats(batches, what)
+        batches = [(read_json(line.raw, f"{what}, line {line.number}"), f"{what}/{line.row}") for line in lines]
+        found = zip(lines, batches, strict=True)
+        rows = [line.note(_read_row(batch, line.row, where)) for line, (batch, where) in found]
+        refuse_repeats(batches)
         return rows
 
 

@@ -19,7 +19,7 @@ from ledger.errors import MalformedError
 from ledger.ingest.adapter import Row
 from ledger.ingest.fields import Fields, as_printed, flatten, limited
 from ledger.ingest.printed import apart, find_mismatches, is_first_token_cold
-from ledger.ingest.repeats import refuse_repeats
+from ledger.ingest.repeats import refuse_repeats, run_lines
 from ledger.ingest.sglang.details import DETAILS, read_details
 from ledger.ingest.values import printed_number, read_json_lenient
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ledger.canonical import JsonObject
+    from ledger.ingest.repeats import RunLine
 
 _PRINTED = re.compile(
     r"(mean|median|std|min|max|p\d+)_.*_ms|\w+_throughput(_retokenized)?|total_\w+|duration|concurrency|accept_length"
@@ -63,18 +64,17 @@ class SglangServing:
         runs = list(_read_runs(raw, what))
         if not runs:
             raise MalformedError("E_EMPTY_RESULTS", "the file holds no run", where=what)
-        rows = [_read_row(run, places, at) for at, (run, places) in enumerate(runs)]
-        refuse_repeats([run.values for run, _ in runs], what)
+        rows = [line.note(_read_row(run, places, line.row)) for line, run, places in runs]
+        refuse_repeats([(run.values, run.where) for _, run, _ in runs])
         return rows
 
 
-def _read_runs(raw: bytes, what: str) -> Iterator[tuple[Fields, tuple[str, ...]]]:
-    lines = [(number, line) for number, line in enumerate(raw.split(b"\n"), 1) if line.strip()]
-    for at, (number, line) in enumerate(lines):
-        run, places = read_json_lenient(line, f"{what}, line {number}")
+def _read_runs(raw: bytes, what: str) -> Iterator[tuple[RunLine, Fields, tuple[str, ...]]]:
+    for line in run_lines(raw):
+        run, places = read_json_lenient(line.raw, f"{what}, line {line.number}")
         if not isinstance(run, dict) or "total_output_tokens" not in run:
-            raise MalformedError("E_FORMAT", "expected a run with total_output_tokens", where=f"{what}/{at}")
-        yield Fields(values=run, where=f"{what}/{at}"), places
+            raise MalformedError("E_FORMAT", "expected a run with total_output_tokens", where=f"{what}/{line.row}")
+        yield line, Fields(values=run, where=f"{what}/{line.row}"), places
 
 
 def _read_row(run: Fields, nonfinite: tuple[str, ...], number: int) -> Row:

@@ -12,11 +12,12 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from ledger.errors import MalformedError
+from ledger.ingest.checks.records import EMPTY_ANSWER
 from ledger.ingest.printed import is_first_token_cold
 from ledger.ingest.statistics import between_ranks
 from ledger.ingest.values import as_decimal, exponent_of, printed_number
 from ledger.ingest.vllm.fields import count_if_said, count_of, duration_of
-from ledger.ingest.vllm.figures import MEDIAN, Printed, compare, compare_statistics
+from ledger.ingest.vllm.figures import MEDIAN, OVER_ALL, Printed, compare, compare_rate, compare_statistics
 from ledger.ingest.vllm.requests import Request, has_details, read_requests
 from ledger.ingest.words import counted
 from ledger.metrics import NS_PER_MS, NS_PER_S
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
     from ledger.canonical import JsonObject
 
-_ALL = "that over all requests, failed ones too"
+_CALLED = "that over all that the tool counts as completed, those without a token too"
 _STATISTIC = re.compile(r"(mean|median|std|p(?P<percent>\d{1,3}(\.\d{1,9})?))_(?P<of>ttft|tpot|itl|e2el)_ms", re.ASCII)
 _PERCENT = 100
 
@@ -162,8 +163,12 @@ def records_of(load: Load) -> JsonObject:
 # What to know of it.
 
 
-def notes_of(run: JsonObject, load: Load) -> list[str]:
-    """Everything that does not add up or that a reader must know."""
+def notes_of(run: JsonObject, load: Load, where: str) -> list[str]:
+    """Everything that does not add up or that a reader must know.
+
+    Raises:
+        MalformedError: ``E_REPORTED_MISMATCH`` for a printed mean or rate that is over failed requests too.
+    """
     rate = Fraction(load.output_tokens) / load.seconds
     peak = printed_number(run.get("max_output_tokens_per_s"))
     found = {
@@ -174,7 +179,7 @@ def notes_of(run: JsonObject, load: Load) -> list[str]:
         "F_PEAK_LT_MEAN: max_output_tokens_per_s counts pieces in one second of the clock": peak is not None
         and peak < rate,
     }
-    return [note for note, holds in found.items() if holds] + _notes_of_requests(load) + _compare(run, load)
+    return [note for note, holds in found.items() if holds] + _notes_of_requests(load) + _compare(run, load, where)
 
 
 def _notes_of_requests(load: Load) -> list[str]:
@@ -195,7 +200,7 @@ def _is_cold(run: JsonObject, load: Load) -> bool:
     return is_first_token_cold(*(printed_number(run.get(name)) for name in ("p99_ttft_ms", "median_ttft_ms")))
 
 
-def _compare(run: JsonObject, load: Load) -> list[str]:
+def _compare(run: JsonObject, load: Load, where: str) -> list[str]:
     asked, sent = run.get("num_prompts"), len(load.requests) or load.completed + load.failed
     notes = compare("num_prompts", asked, Fraction(sent)) if load.requests or "failed" in run else []
     both, seconds = load.input_tokens + load.output_tokens, load.seconds
@@ -203,21 +208,21 @@ def _compare(run: JsonObject, load: Load) -> list[str]:
         "output_throughput": (load.output_tokens, {"(in+out)/duration": both / seconds}),
         "total_token_throughput": (both, {"out/duration": load.output_tokens / seconds}),
         "input_throughput": (load.input_tokens, {"(in+out)/duration": both / seconds}),
-        "request_throughput": (load.good, {_ALL: sent / seconds}),
+        "request_throughput": (load.good, {_CALLED: load.completed / seconds, OVER_ALL: sent / seconds}),
     }
     for name, (count, others) in totals.items():
-        notes += compare(name, run.get(name), count / seconds, others)
-    return notes + (_compare_requests(run, load) if load.requests else [])
+        notes += compare_rate(name, run.get(name), count / seconds, others, where=where)
+    return notes + (_compare_requests(run, load, where) if load.requests else [])
 
 
-def _compare_requests(run: JsonObject, load: Load) -> list[str]:
-    answered, empty = load.answered, load.completed > load.good
-    counted = [request for request in load.requests if request.error is None or (request.empty and empty)]
+def _compare_requests(run: JsonObject, load: Load, where: str) -> list[str]:
+    answered = load.answered
+    counted = [request for request in load.requests if request.error in {None, EMPTY_ANSWER}]
     notes = compare(
         "total_input_tokens",
         load.input_tokens,
         Fraction(_prompt_tokens(counted)),
-        {_ALL: Fraction(_prompt_tokens(load.requests))},
+        {OVER_ALL: Fraction(_prompt_tokens(load.requests))},
     )
     longest = max(len(request.gaps_ns) for request in answered)  # each gap is rounded to a nanosecond
     for of, times in _TIMES.items():
@@ -225,8 +230,9 @@ def _compare_requests(run: JsonObject, load: Load) -> list[str]:
             times(answered),
             _printed(run, of),
             NS_PER_MS,
-            others={_ALL: times(load.requests)},
+            others={_CALLED: times(counted), OVER_ALL: times(load.requests)},
             slack_ns=2 + (longest if of == "e2el" else 0),
+            where=where,
         )
     return notes
 

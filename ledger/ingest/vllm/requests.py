@@ -4,22 +4,26 @@ Three things are not said and follow from the lists:
 
 * The end of a request is its first token and all gaps after it. A file that has ``latencies`` says the end itself, and
   then the gaps must fit into it.
-* Which requests failed. One with an error did; one without a token measured nothing, whatever its status was.
+* Which requests failed. One with an error did; one without a token measured nothing, whatever its status was: where
+  the tool counts it as completed, that is said.
 * How many pieces an answer had: a gap stands before every piece but the first. A server may send a piece before the
   first token (the role of a chat) and one behind the last (why it ended), so there may be two gaps more than between
-  tokens. A longer list, or one that begins with the time to the first token, is no list of gaps.
+  tokens; the role is sent by a chat alone. A longer list, or one that begins with the time to the first token, is no
+  list of gaps.
 
 Source: ``RequestFuncOutput`` and the request functions in vllm/benchmarks/lib of github.com/vllm-project/vllm.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from ledger.canonical import MAX_INT
 from ledger.errors import MalformedError
+from ledger.ingest.checks.records import EMPTY_ANSWER
+from ledger.ingest.checks.times import EMPTY_PIECES
 from ledger.ingest.fields import error_text
 from ledger.ingest.repeats import refuse_same_times
 from ledger.ingest.values import as_text
@@ -36,7 +40,8 @@ LISTS = (*_NEEDED, *_OPTIONAL)
 """Members with one entry per request."""
 
 _SILENT = "no token came"
-_PIECES_BESIDE_TOKENS = 2
+_CHATS = ("chat", "audio")
+_ENDPOINT = ("endpoint_type", "backend")
 _SAME_TIME = 100  # a first gap within one part of so many of the time to the first token is that time
 _LAST_START = 2**63  # a clock may count from 1970 or from when the node was started
 
@@ -92,12 +97,16 @@ def read_requests(run: JsonObject, where: str) -> list[Request]:
             request is there twice (``E_COPIED_SAMPLES``).
     """
     lists = _read_lists(run, where)
-    requests = [_read_request(lists, at, where) for at in range(len(lists["ttfts"]))]
+    is_chat = any(chat in str(run.get(name)) for name in _ENDPOINT for chat in _CHATS)
+    beside = EMPTY_PIECES if is_chat else EMPTY_PIECES - 1
+    requests = [_read_request(lists, at, where, beside=beside) for at in range(len(lists["ttfts"]))]
     _check_counts(run, requests, where)
     refuse_same_times(
         (f"{where}/itls/{at}", (each.start_ns, each.ttft_ns, *each.gaps_ns)) for at, each in enumerate(requests)
     )
-    return requests
+    if count_of(run, "completed", where) == sum(each.error is None for each in requests):
+        return requests
+    return [replace(each, error=EMPTY_ANSWER) if each.empty else each for each in requests]
 
 
 def _read_lists(run: JsonObject, where: str) -> dict[str, list[object]]:
@@ -122,7 +131,8 @@ def _read_lists(run: JsonObject, where: str) -> dict[str, list[object]]:
     return lists
 
 
-def _read_request(lists: dict[str, list[object]], at: int, where: str) -> Request:
+def _read_request(lists: dict[str, list[object]], at: int, where: str, *, beside: int) -> Request:
+    """One request, which may have so many pieces beside those of its tokens."""
     tokens = _tokens(lists, "output_lens", at, where)
     error = _error(lists["errors"][at], f"{where}/errors/{at}")
     failed = bool(error) or not tokens
@@ -138,7 +148,7 @@ def _read_request(lists: dict[str, list[object]], at: int, where: str) -> Reques
         empty=failed and not error,
     )
     if not failed:
-        _check_stream(request, at, where)
+        _check_stream(request, at, where, beside)
     return request
 
 
@@ -197,13 +207,13 @@ def _end(
     return said
 
 
-def _check_stream(request: Request, at: int, where: str) -> None:
+def _check_stream(request: Request, at: int, where: str, beside: int) -> None:
     first, gaps, more = request.ttft_ns, request.gaps_ns, len(request.gaps_ns) - request.completion_tokens + 1
     if first is None:
         raise MalformedError(
             "E_ZERO_TIME", f"request {at}: a first token after 0 s: not a stream", where=f"{where}/ttfts/{at}"
         )
-    if more > _PIECES_BESIDE_TOKENS:
+    if more > beside:
         raise MalformedError(
             "E_ITL_SUM",
             f"request {at}: {len(gaps)} gaps between {request.completion_tokens} tokens",

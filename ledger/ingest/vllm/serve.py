@@ -22,7 +22,7 @@ from ledger.canonical import parse_json
 from ledger.errors import MalformedError
 from ledger.ingest.adapter import Row
 from ledger.ingest.printed import apart
-from ledger.ingest.repeats import refuse_repeats
+from ledger.ingest.repeats import RunLine, refuse_repeats, run_lines
 from ledger.ingest.vllm.fields import bad_field, check_texts, reported_of, settings_of
 from ledger.ingest.vllm.load import metrics_of, notes_of, read_load, records_of
 from ledger.ingest.vllm.requests import LISTS
@@ -65,27 +65,25 @@ class VllmServe:
         runs = list(_parse_runs(raw, what))
         if not runs:
             raise MalformedError("E_EMPTY_RESULTS", "the file holds no run", where=what)
-        rows = [_read_run(run, number, where) for number, (run, where) in enumerate(runs)]
-        refuse_repeats([run for run, _ in runs], what)
+        rows = [line.note(_read_run(run, line.row, where)) for line, run, where in runs]
+        refuse_repeats([(run, where) for _, run, where in runs])
         return rows
 
 
-def _parse_runs(raw: bytes, what: str) -> Iterator[tuple[JsonObject, str]]:
-    """The runs of a file with their places in it."""
-    found = _parse(raw, what)
+def _parse_runs(raw: bytes, what: str) -> Iterator[tuple[RunLine, JsonObject, str]]:
+    """The runs of a file with their places in it: one, a list, or with ``--append-result`` one a line."""
+    lines = run_lines(raw)
+    if sum(1 + len(line.repeats) for line in lines) > 1 and all(line.raw.startswith(b"{") for line in lines):
+        for line in lines:
+            run = parse_json(line.raw, what=f"{what}, line {line.number}", fractions=True)
+            yield line, _as_run(run, f"{what}/{line.row}"), f"{what}/{line.row}"
+        return
+    found = parse_json(raw, what=what, fractions=True)
     if isinstance(found, list):
-        for number, run in enumerate(found):
-            yield _as_run(run, f"{what}/{number}"), f"{what}/{number}"
+        for at, run in enumerate(found):
+            yield RunLine(at, at, b""), _as_run(run, f"{what}/{at}"), f"{what}/{at}"
     else:
-        yield _as_run(found, what), what
-
-
-def _parse(raw: bytes, what: str) -> object:
-    """One run, or a list: with ``--append-result`` each line is an object, whatever the file is called."""
-    lines = [(at, line) for at, line in enumerate(raw.split(b"\n"), 1) if line.strip()]
-    if len(lines) > 1 and all(line.startswith(b"{") for _, line in lines):
-        return [parse_json(line, what=f"{what}, line {at}", fractions=True) for at, line in lines]
-    return parse_json(raw, what=what, fractions=True)
+        yield RunLine(0, 0, b""), _as_run(found, what), what
 
 
 def _as_run(run: object, where: str) -> JsonObject:
@@ -115,7 +113,7 @@ def _read_run(run: JsonObject, number: int, where: str) -> Row:
         notes=(
             f"F_TZ_MISSING: the run ended at {run['date']}, a local time without a zone",
             *_declared(workload, prompt),
-            *notes_of(run, load),
+            *notes_of(run, load, where),
         ),
         mean_context=not load.requests or len({request.prompt_tokens for request in load.answered}) > 1,
     )

@@ -1,0 +1,89 @@
+"""Where in a JSON text a number stands that is none, however deep, and whatever comes behind it."""
+
+# ruff: noqa: N802 - the names of cases have capitals
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ledger.canonical import escape_pointer, parse_json
+from ledger.errors import MalformedError
+from ledger.json_places import find_word
+
+KEYS = st.text(max_size=4) | st.sampled_from(['"', "\\", "a,b", "{", "}", "[NaN]", "NaN", "a/b", "~", "\n", ""])
+PLAIN = st.none() | st.booleans() | st.integers(-9, 9) | KEYS
+VALUES = st.recursive(
+    PLAIN, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3), max_leaves=8
+)
+STEPS = st.lists(KEYS | st.integers(0, 3), max_size=6)
+
+
+def refusal(raw: bytes, **options: bool) -> tuple[str, str, str]:
+    with pytest.raises(MalformedError) as caught:
+        parse_json(raw, what="run.json", **options)
+    return caught.value.code, caught.value.where, caught.value.message
+
+
+def test_C03_a_bare_nan_is_refused_with_its_place_and_its_file() -> None:
+    raw = b'{"kind":"serve","completed":2,"mean_tpot_ms":NaN,"output_throughput":101.5}'
+    for fractions in (True, False):
+        assert refusal(raw, fractions=fractions) == (
+            "E_NONFINITE",
+            "/mean_tpot_ms",
+            "run.json: NaN is not a number that can be recorded",
+        )
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ("NaN", ""),
+        ("[1, -Infinity]", "/1"),
+        ('[[], {"a": [0, {"b/c": [[Infinity]]}]}]', "/1/a/1/b~1c/0/0"),
+        ('{"a": "NaN", "NaN": {"x~": NaN}}', "/NaN/x~0"),
+        ('{"a\\"b": [1, 2.5, "[", NaN', '/a"b/3'),  # cut behind it
+        ('{"a": 1, "a": NaN}', "/a"),
+        ('{"a": {}, "b": [], "c": [{}, [], NaN, NaN]}', "/c/2"),
+        ("[1.5e400, NaN]", "/0"),
+        ('{"a": -1e999}', "/a"),
+        ("[" + "1" * 300 + "." + "1" * 300 + "]", "/0"),
+        ('{"\\u0061\\n": [\n\t1,\n\tNaN\n]}', "/a\n/1"),
+    ],
+)
+def test_C03_the_place_is_named_whatever_the_nesting(text: str, where: str) -> None:
+    assert refusal(text.encode(), fractions=True)[:2] == ("E_NONFINITE", where)
+
+
+def test_C03_words_that_are_kept_are_passed_and_a_number_that_is_too_large_is_found_behind_them() -> None:
+    raw = b'{"a": [NaN, Infinity], "b": [0.5, 1e999]}'
+    assert refusal(raw, fractions=True, nonfinite=True)[:2] == ("E_NONFINITE", "/b/1")
+
+
+def nested(steps: list[str | int], leaf: object, beside: object) -> Any:  # noqa: ANN401 - any JSON value
+    value: object = leaf
+    for step in reversed(steps):
+        value = [beside] * step + [value, beside] if isinstance(step, int) else {step: value}
+    return value
+
+
+@given(STEPS, VALUES)
+def test_C03_every_place_is_found(steps: list[str | int], beside: object) -> None:
+    raw = json.dumps(nested(steps, float("nan"), beside)).encode()
+    pointer = "".join(f"/{escape_pointer(str(step))}" for step in steps)
+    assert refusal(raw, fractions=True)[:2] == ("E_NONFINITE", pointer)
+    assert find_word(raw.decode(), lambda word: word == "NaN") == [str(step) for step in steps]
+
+
+@given(VALUES)
+def test_C03_a_text_without_such_a_word_has_no_place(value: object) -> None:
+    assert find_word(json.dumps(value), lambda word: word == "NaN") == []
+
+
+def test_C03_more_levels_than_a_receipt_has_are_no_matter() -> None:
+    deep = "[" * 90 + "NaN" + "]" * 90
+    assert refusal(deep.encode())[:2] == ("E_NONFINITE", "/0" * 90)
