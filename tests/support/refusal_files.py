@@ -241,6 +241,10 @@ FILES: dict[str, Refusal] = {
     "E_EXIT_NONZERO": Refusal(
         lambda: take_hyperfine("results/0/exit_codes/2", 1), lambda: take_hyperfine("results/0/exit_codes/2", 0)
     ),
+    "E_DIRECTION": Refusal(
+        lambda: take_hyperfine("results/0/higher_is_better", value=True),
+        lambda: take_hyperfine("results/0/parameters/higher_is_better", value="yes"),
+    ),
     "E_WORKLOAD": Refusal(
         lambda: take("llama-bench", raw([LLAMA])), lambda: take("llama-bench", raw([LLAMA | {"n_gen": 1}]))
     ),

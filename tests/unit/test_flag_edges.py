@@ -64,7 +64,14 @@ def samples(*times: int) -> list[str]:
 def depth(**printed: int) -> list[str]:
     """A generation that llama-bench was told to time behind 4096 tokens."""
     one = rep({"completion_tokens": [64], "wall_ns": [S]}, "gen_tok_s", context=4096, workload={"depth": 4096})
-    return of_round(one, printed=printed or None, protocol={"name": "llama-bench"})
+    body = body_of(one, printed=printed or None, protocol={"name": "llama-bench"})
+    return codes(examine(body, built_by="llama-bench"))
+
+
+def gaps(each: int) -> list[str]:
+    """Four tokens, three gaps, and a stream of 240 ms."""
+    records = stream((4, 6, 240), itl_ns=[[each] * 3])
+    return of_round(rep(records))
 
 
 # Commands and functions.
@@ -89,6 +96,11 @@ def files_in_turn(*starts: int) -> list[str]:
     runs = [read("hyperfine", dump({"results": [result]})) for result in results]
     named = [replace(run, name=f"{at}.json") for at, run in enumerate(runs)]
     return sealed(*named, starts=starts, tool="hyperfine")
+
+
+def appended(times: int) -> list[str]:
+    """The line of one run of SGLang's benchmark, so many times."""
+    return of_file("sglang-serving", serving.dump(*[serving.sglang_run()] * times))
 
 
 def log_before(line: bytes) -> list[str]:
@@ -159,6 +171,8 @@ EDGES: dict[str, Edge] = {
     "F_REPORTED_MISMATCH": Edge(
         lambda: first_tokens(1000, mean_ttft_ms="1001.001"), lambda: first_tokens(1000, mean_ttft_ms="1001.000")
     ),
+    # A twentieth of 240 ms is missing, or a nanosecond less.
+    "F_ITL_SHORT": Edge(lambda: gaps(74 * MS - 1), lambda: gaps(74 * MS)),
     "F_CHUNKED": Edge(lambda: answers(9, 9, chunks=[9, 8]), lambda: answers(9, 9, chunks=[9, 9])),
     "F_RETOKENIZED": Edge(
         lambda: answers(100, printed={"completion_tokens": 101}),
@@ -185,6 +199,7 @@ EDGES: dict[str, Edge] = {
     "F_ROWS_LEFT": Edge(lambda: rows_of_two(0), lambda: rows_of_two(0, 1)),
     "F_ORDER_TIME": Edge(lambda: files_in_turn(1, 0), lambda: files_in_turn(1, 1)),
     "F_CONTEXT_NEAR": Edge(lambda: second_context(101, 103), lambda: second_context(102, 104)),
+    "F_ROWS_REPEATED": Edge(lambda: appended(2), lambda: appended(1)),
     "F_SKIPPED_LINES": Edge(lambda: log_before(b"warning: slow"), lambda: log_before(b"  ")),
     # Commands and functions.
     "F_N1": Edge(lambda: commands(command(0.25)), lambda: commands(command(0.25, 0.5))),
