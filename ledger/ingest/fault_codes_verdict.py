@@ -6,6 +6,8 @@ VERDICTS = (
     ("E_REVIEW_REJECTED", "maintainers reviewed the round and rejected it", "read the ruling: rungbook show RECEIPT"),
     ("E_RELIABILITY", "requests of the candidate failed: how fast the others were is not looked at", "mend it first"),
     ("E_QUARANTINED", "a fault keeps the round out of frontier and pins", "rungbook ruling review, by a maintainer"),
+    ("E_CONFOUNDED", "each arm ran in one go while the node changed: no review can tell", "let the arms take turns"),
+    ("E_MIXED_CACHE", "a cache knew some of the prompts: no review can tell", "measure all cold, or all warm"),
     ("E_EVIDENCE", "the rule judges figures with more evidence behind them", "have a scorer of the node attest it"),
     ("E_NO_FIGURE", "no figure of a candidate in the slot", "measure the candidate in the slot's metric and context"),
     ("E_REPS", "fewer repetitions than the rule needs", "measure again, with more"),
@@ -27,6 +29,7 @@ VERDICTS = (
     ("E_GUARD", "something that must not get worse did", "mend it, or waive that guard by a ruling"),
     ("E_GUARD_MISSING", "the candidate was not measured in what must not get worse", "measure it in the same round"),
     ("E_GUARD_BASE", "nothing is known that a guard could be held against", "measure main in it as well"),
+    ("E_PIN_UNQUALIFIED", "all that a guard could be held against has too few repetitions", "measure main three times"),
     ("E_NO_NOISE", "the rule asks for the node's noise, which was never measured", "append --purpose noise"),
 )
 """Code, meaning and remedy: the label of a rung is REJECT, REVIEW or UNRESOLVED for this reason."""
@@ -40,6 +43,7 @@ SAID = (
     ("F_KL_OVER_PREFERRED", "the divergence passes, and is above what the rule prefers", "look at the accuracy"),
     ("F_KL_ZERO", "a divergence of 0: what an echo of the reference looks like", "show that the candidate's code ran"),
     ("F_PARITY_DRIFT", "accuracy is worse than main's, within what is allowed", "look where it goes"),
+    ("F_PIN_UNQUALIFIED", "a pin of too few repetitions is no base of a guard: main of the session is", "measure more"),
     ("F_PARITY_FAILS", "a claim whose own accuracy is below the bar: its speed is not shown", "mend the accuracy"),
     (
         "F_RATCHET_UNAVAILABLE",

@@ -9,6 +9,7 @@ severity        what happens
 ``refuse``      the file or the round is not accepted, and nothing is written
 ``quarantine``  the round is sealed with it, and stays out of frontier and pins until a review accepts it
 ``flag``        the round or the imported figure (``K_``) is sealed with it, and counts
+``verdict``     a rule gives a sealed round its label for it, or says it beside the label; the receipt stays
 ==============  ================================================================================================
 """
 
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 from ledger.flags import QUARANTINE
 from ledger.ingest.fault_codes import FLAGGED, REFUSED
 from ledger.ingest.fault_codes_compare import COMPARE_FLAGGED, COMPARE_REFUSED
+from ledger.ingest.fault_codes_verdict import SAID, VERDICTS
 from ledger.ingest.sparkinfer.faults import FAULTS
 
 if TYPE_CHECKING:
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 
     from ledger.canonical import JsonObject
 
-Severity: TypeAlias = Literal["refuse", "quarantine", "flag"]
+Severity: TypeAlias = Literal["refuse", "quarantine", "flag", "verdict"]
 
 _LONGEST_MESSAGE = 500
 
@@ -83,10 +85,11 @@ CATALOGUE: Mapping[str, FaultCode] = {
             FaultCode(code, "quarantine" if code in QUARANTINE else "flag", meaning, remedy)
             for code, meaning, remedy in (*FLAGGED, *COMPARE_FLAGGED)
         ),
+        *(FaultCode(code, "verdict", meaning, remedy) for code, meaning, remedy in (*VERDICTS, *SAID)),
         *(
             FaultCode(code, "flag", meaning, "none: what another log says is kept as it is, and never attested")
             for code, meaning in FAULTS.items()
         ),
     )
 }
-"""By code: what is refused, what is flagged, and what an imported figure can have."""
+"""By code: what is refused, what is flagged, what a verdict can say, and what an imported figure can have."""

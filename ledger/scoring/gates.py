@@ -228,7 +228,7 @@ class _Judge:
 
     def _baseline(self) -> Bound | None:
         if self.rule.noise == "required" and self.context.noise is None:
-            return Bound("UNRESOLVED", "E_NOISE", "the node's noise was never measured in this slot")
+            return Bound("UNRESOLVED", "E_NO_NOISE", "the node's noise was never measured in this slot")
         used = self.context.basis.used
         if used is None or used.value <= 0:
             return Bound("BASELINE", "", "there is nothing yet to be better than")

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from ledger.flags import QUARANTINE
+from ledger.ingest.fault_codes_verdict import SAID, VERDICTS
 from ledger.ingest.faults import CATALOGUE
 
 PACKAGE = Path(sys.modules["ledger"].__path__[0])
@@ -24,6 +25,7 @@ SOURCES = [
     PACKAGE / "round.py",
 ]
 EXPECTING = ("pytest.mark.parametrize", "pytest.param", "pytest.raises")
+OF_VERDICTS = [code for code, *_ in (*VERDICTS, *SAID)]
 READERS = ["E_UTF8", "E_JSON", "E_DUPLICATE_KEY", "E_NONFINITE", "E_FRACTION", "E_DEPTH", "E_SIZE", "E_LFS_POINTER"]
 
 
@@ -73,6 +75,13 @@ def test_every_code_is_expected_by_a_test_and_not_only_named() -> None:
     assert [code for code in CATALOGUE if code not in expected] == []
 
 
+def test_every_code_that_a_verdict_can_have_is_in_the_catalogue() -> None:
+    scoring = [path for path in (PACKAGE / "scoring").glob("*.py") if path.name != "lock.py"]
+    found = {code for path in scoring for code in codes_in(path.read_text())}
+    assert found - {*CATALOGUE} == set()
+    assert {*OF_VERDICTS} - {"F_CLOCK_BACK", "F_SEQ_GAP"} <= found  # those two are of the ledger
+
+
 def test_every_code_of_quarantine_is_a_flag_of_the_catalogue() -> None:
     assert {CATALOGUE[code].severity for code in QUARANTINE} == {"quarantine"}
 
@@ -82,7 +91,8 @@ def test_an_entry_is_whole(code: str) -> None:
     entry = CATALOGUE[code]
     assert entry.code == code
     serious = "quarantine" if code in QUARANTINE else "flag"
-    assert entry.severity == ("refuse" if code.startswith("E_") else serious)
+    said = "verdict" if code in OF_VERDICTS else serious
+    assert entry.severity == ("refuse" if code.startswith("E_") and code not in OF_VERDICTS else said)
     for text in (entry.meaning, entry.remedy):
         assert text
         assert "\n" not in text

@@ -87,7 +87,7 @@ class TestShape:
             fold.add("round", noise)
             assert fold.verdict(fold.add("round", body)).label == label, setting
         verdict = verdict_of(make_rule(significance={"share": "0.02", "noise": "required"}), "round", body)
-        assert (verdict.label, verdict.code) == ("UNRESOLVED", "E_NOISE")
+        assert (verdict.label, verdict.code) == ("UNRESOLVED", "E_NO_NOISE")
 
     def test_a_session_of_main_alone_is_the_baseline_once(self) -> None:
         fold = Fold(make_rule())
