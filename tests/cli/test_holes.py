@@ -290,7 +290,7 @@ def test_C38_a_round_in_which_nothing_was_observed_is_no_measurement(desk: Desk,
 def test_C38_a_file_of_asv_whose_results_are_all_null_is_no_measurement(desk: Desk) -> None:
     nulls = {"result_columns": ["result", "params"], "results": {"a.time_x": [None, []], "b.time_y": [None, []]}}
     path = edited(desk, json.dumps(ASV | nulls))
-    words = [path, "--slot", slot_text(context="0", metric="ns_per_iteration")]
+    words: list[str | Path] = [path, "--slot", slot_text(context="0", metric="ns_per_iteration")]
     assert refusal(desk, *words)["code"] == "E_EMPTY_RESULTS"
     assert refusal(desk, *words, "--from", "asv")["code"] == "E_EMPTY_RESULTS"
 
