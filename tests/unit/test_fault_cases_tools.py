@@ -105,6 +105,17 @@ def test_C04_a_printed_mean_over_empty_answers_is_a_flag_too(make: Any) -> None:
     assert {"F_EMPTY_OUTPUT", "F_REPORTED_MISMATCH"} <= {*codes}
 
 
+def test_C04_the_end_of_an_empty_answer_is_no_latency() -> None:
+    """The numbers of the case: an empty stream that closed after 3 ms, and an answer of 1.1 s."""
+    good = request(output_len=101, itl=[0.01] * 100)
+    members: dict[str, Any] = {"duration": 2.0, "completed": 2, "failed": 0}
+    members |= {"latencies": [0.003, 1.1], "mean_e2el_ms": 551.5}
+    body, codes = round_of(as_json(detailed(failed(""), good, **members)), "decode_tok_s", 100)
+    assert {*codes} == {"F_EMPTY_OUTPUT", "F_REQUESTS_FAILED", "F_REPORTED_MISMATCH", "F_TZ_MISSING", "F_N1"}
+    assert body["reps"][0]["records"]["e2e_ns"] == [3 * MS, 1100 * MS]
+    assert fact_of(body, "decode_tok_s").median == 100
+
+
 def test_C04_a_failure_without_a_word_was_called_none_by_its_tool() -> None:
     silent = as_json(detailed(failed(""), request(), request(ttft=0.12), completed=2, failed=1, total_input_tokens=200))
     body, codes = round_of(silent, "ttft", 100)
