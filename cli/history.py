@@ -49,7 +49,9 @@ def open_history(ledger: Path | None, rules: Sequence[str] = (), as_of: int | No
 def why_empty(history: History) -> list[str]:
     """What sealed rounds lack to be seen in frontier, pins and ladder; nothing where there are none."""
     rounds = [item for item in history.judged if item.rung.evidence != "imported"]
-    waiting = [str(item.rung.index) for item in rounds if item.stands and not item.counts]
+    kept_out = [item.rung for item in rounds if item.stands and not item.counts]
+    waiting = [str(rung.index) for rung in kept_out if rung.unscorable is None]
+    lost = [str(rung.index) for rung in kept_out if rung.unscorable is not None]
     few = [
         str(item.rung.index)
         for item in rounds
@@ -57,6 +59,7 @@ def why_empty(history: History) -> list[str]:
     ]
     hints = {
         f"in quarantine until rungbook ruling review REF --outcome accepted: {', '.join(waiting)}": bool(waiting),
+        f"that tell no speed, whatever a review says (rungbook show REF says why): {', '.join(lost)}": bool(lost),
         f"of one repetition, which is no measurement yet (at least {LEAST_REPS}): {', '.join(few)}": bool(few),
         "no rule is adopted: rungbook rule adopt FILE makes a ladder of the rounds": bool(rounds) and not history.rules,
     }

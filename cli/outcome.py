@@ -11,6 +11,7 @@ import typer
 from cli import output
 from cli.context import Ledger, read_envelope
 from ledger.admission import State
+from ledger.canonical import JsonObject
 from ledger.checkpoint import parse_checkpoint
 from ledger.draft import Draft, sign_draft
 from ledger.dsse import PAYLOAD_TYPE
@@ -21,6 +22,7 @@ from ledger.kinds import NODE_KINDS
 from ledger.loading import find_figure, read_again, read_state
 from ledger.receipt import decode_receipt
 from ledger.round import says_the_same
+from ledger.scoring.unscorable import find_unscorable
 from ledger.sealed import Sealed
 from ledger.statement import SignedStatement, export_envelope, import_envelope
 from ledger.store.disk import storage_errors
@@ -34,7 +36,7 @@ def report_sealed(ledger: Ledger, sealed: Sequence[Sealed], notes: Sequence[str]
     for note in notes:
         output.notice(note)
     checkpoint = parse_checkpoint(ledger.store.read_checkpoint() or b"")
-    quarantine = [_quarantine(ledger, item.index) for item in sealed]
+    rounds = [_sealed_round(ledger, item.index) for item in sealed]
     if as_json:
         output.write_json(
             "append",
@@ -48,28 +50,39 @@ def report_sealed(ledger: Ledger, sealed: Sequence[Sealed], notes: Sequence[str]
                         "sha256": item.digest.hex(),
                         "statement": item.identity.hex(),
                         "existed": item.existed,
-                        "quarantine": list(codes),
+                        "quarantine": list(quarantine_codes(body)) if body else [],
                     }
-                    for item, codes in zip(sealed, quarantine, strict=True)
+                    for item, body in zip(sealed, rounds, strict=True)
                 ],
                 "notes": list(notes),
             },
         )
         return
-    for item, codes in zip(sealed, quarantine, strict=True):
+    for item, body in zip(sealed, rounds, strict=True):
         word = "already sealed as" if item.existed else "sealed"
         typer.echo(f"{word} receipt {item.index}  {item.digest.hex()}")
-        if codes:
-            output.notice(
-                f"receipt {item.index} is in quarantine ({', '.join(codes)}): it stays out of frontier and pins until "
-                f"rungbook ruling review {item.index} --outcome accepted"
-            )
+        if body:
+            _say_what_keeps_out(item.index, body)
 
 
-def _quarantine(ledger: Ledger, index: int) -> tuple[str, ...]:
-    """Codes that keep a sealed receipt out of frontier and pins; empty for every other one."""
+def _say_what_keeps_out(index: int, body: JsonObject) -> None:
+    """Say what keeps a round out of frontier and pins, if anything does."""
+    unscorable, codes = find_unscorable(body), quarantine_codes(body)
+    if unscorable:
+        output.notice(
+            f"receipt {index} tells no speed, and no review lets it count: {unscorable.code}: {unscorable.detail}"
+        )
+    elif codes:
+        output.notice(
+            f"receipt {index} is in quarantine ({', '.join(codes)}): it stays out of frontier and pins until "
+            f"rungbook ruling review {index} --outcome accepted"
+        )
+
+
+def _sealed_round(ledger: Ledger, index: int) -> JsonObject | None:
+    """What a sealed round says; none for every other kind."""
     statement = decode_receipt(ledger.store.read_receipt(index)).statement
-    return quarantine_codes(statement.body) if statement.kind == "round" else ()
+    return statement.body if statement.kind == "round" else None
 
 
 def seal_or_attest(

@@ -8,7 +8,8 @@ import typer
 
 from cli import output
 from ledger.canonical import JsonObject
-from ledger.flags import QUARANTINE
+from ledger.flags import CONFOUNDED, QUARANTINE
+from ledger.scoring.unscorable import find_unscorable
 
 
 def print_round(body: JsonObject, facts: Sequence[JsonObject]) -> None:
@@ -21,7 +22,10 @@ def print_round(body: JsonObject, facts: Sequence[JsonObject]) -> None:
         typer.echo(f"differs    {name}: {', '.join(values)}")
     for fault in body.get("faults", ()):
         kept_out = "  quarantines it: out of frontier and pins until a review accepts it"
-        typer.echo(_fault_line(fault) + (kept_out if fault["code"] in QUARANTINE else ""))
+        typer.echo(_fault_line(fault) + (kept_out if fault["code"] in QUARANTINE - {CONFOUNDED} else ""))
+    unscorable = find_unscorable(body)
+    if unscorable:
+        typer.echo(f"no speed   {unscorable.code}: {unscorable.detail}; no review lets it count")
     for point in body.get("parity", []):
         kl, top1 = (point.get(name, "not measured") for name in ("kl", "top1"))
         typer.echo(f"parity     {point['arm']}  depth {point['depth']}  KL {kl}  top-1 {top1}  of {point['trials']}")

@@ -33,7 +33,7 @@ class VerdictRow(View, table=True):
         main_real: the same for sorting.
         review: ``accepted`` or ``rejected``, after a review.
         waived: gates that were waived, with commas between.
-        diagnostic: what is kept from the other columns, and speed and would-be tier of a rung that was stopped.
+        diagnostic: what is kept from the other columns, and speed of a rung that was stopped.
     """
 
     __tablename__ = "verdicts"

@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.cli.program import REFUSED
-from tests.cli.samples import BINARY, CODE, NODE, REAL_ROUND, RUNS, WEIGHTS, make_round, slot_text, tool_words
+from tests.cli.samples import (
+    BINARY,
+    CODE,
+    NODE,
+    REAL_ROUND,
+    RUNS,
+    WEIGHTS,
+    make_rep,
+    make_round,
+    slot_text,
+    tool_words,
+)
 from tests.support.aiperf import lines, request
 from tests.support.tandem import encode
 from tests.support.timed import SAMPLES, raw
@@ -45,6 +56,34 @@ def test_append_says_that_a_round_is_in_quarantine_and_how_it_gets_out(desk: Des
     assert "rungbook ruling review 3 --outcome accepted" in done.err
     again = append(desk, cached(desk), *GIVEN, "--json").document("append")
     assert [receipt["quarantine"] for receipt in again["receipts"]] == [["F_PREFIX_CACHE"]]
+
+
+def mixed(desk: Desk) -> Path:
+    path = desk.root / "run.jsonl"
+    path.write_bytes(lines(*(request(at, usage_prompt_cache_read_tokens=10 * (at > 0)) for at in range(3))))
+    return path
+
+
+def heating(desk: Desk) -> Path:
+    """A round of two arms, each in one go, while everything gets slower."""
+    reps = [make_rep(at, "main" if at < 3 else "candidate", wall_ns=10**9) for at in range(6)]
+    for at, rep in enumerate(reps):
+        rep["records"] = {"wall_ns": [10**8 + at * 10**6], "prompt_tokens": [512]}
+    path = desk.root / "heating.json"
+    path.write_text(json.dumps(make_round(7, reps=reps)))
+    return path
+
+
+@pytest.mark.parametrize("code", ["E_CONFOUNDED", "E_MIXED_CACHE"])
+def test_what_no_review_lets_count_is_said_to_be(desk: Desk, code: str) -> None:
+    words: tuple[str | Path, ...] = (heating(desk),) if code == "E_CONFOUNDED" else (mixed(desk), *GIVEN)
+    done = append(desk, *words)
+    assert f"note: receipt 3 tells no speed, and no review lets it count: {code}: " in done.err
+    assert "ruling review" not in done.err
+    assert f"no speed   {code}: " in desk.run("show", "3").out
+    empty = desk.run("frontier")
+    assert "note: that tell no speed, whatever a review says (rungbook show REF says why): 3" in empty.err
+    assert "in quarantine until" not in empty.err
 
 
 def test_of_another_round_nothing_is_said(desk: Desk) -> None:

@@ -104,7 +104,8 @@ class TestParity:
         ratchet = {"warn": "1.25", "block": "1.25"}
         for kl, label in (("0.0012499", "xl"), ("0.00125", "REJECT")):
             body = scored_body("r", [1300, 1300], [1000, 1000], parity=[parity_point(kl=kl), parity_point("main")])
-            assert verdict_of(make_rule(parity=PARITY | {"ratchet": ratchet}), "round", body).label == label
+            verdict = verdict_of(make_rule(parity=PARITY | {"ratchet": ratchet}), "round", body)
+            assert (verdict.label, verdict.code) == (label, "E_PARITY_RATCHET" if label == "REJECT" else "")
 
     def test_k3_A10_a_tool_that_disagrees_is_a_point_and_one_that_did_not_run_is_none(self) -> None:
         disagrees = scored_body("r", [1300, 1300], [1000, 1000], parity=[parity_point(kl="1")])

@@ -122,6 +122,16 @@ class TestShape:
         verdict = verdict_of(rule, "round", body)
         assert (verdict.label, verdict.code) == (label, code)
 
+    @pytest.mark.parametrize(("limit", "code"), [("0.999", "E_WALL_OVER"), ("1", "")])
+    def test_samples_that_take_longer_than_their_repetition_are_reviewed(self, limit: str, code: str) -> None:
+        rule = make_rule(plausibility={"wall_over": limit})
+        verdict = verdict_of(rule, "round", scored_body("r", [1300, 1300], [1000, 1000]))
+        assert (verdict.label, verdict.code) == ("REVIEW" if code else "xl", code)
+
+    def test_a_figure_that_names_no_frontier_is_not_held_against_another(self) -> None:
+        verdict = verdict_of(recorded_rule(), "imported", imported_body("i", "20", None))
+        assert (verdict.label, verdict.code) == ("UNRESOLVED", "E_NO_FRONTIER")
+
 
 class TestMoreOfShapeAndHistory:
     def test_C21_a_number_by_another_formula_is_not_read(self) -> None:
