@@ -289,7 +289,7 @@ def parse_json(
     except RecursionError as err:
         raise MalformedError("E_DEPTH", f"{what}: nested too deeply to be read") from err
     except ValueError as err:  # an integer of more digits than Python converts
-        raise MalformedError("E_JSON", f"{what}: {err}") from err
+        raise MalformedError("E_DOMAIN", f"{what}: a whole number of thousands of digits; no receipt holds it") from err
 
 
 def refuse_lfs_pointer(raw: bytes, what: str) -> None:
@@ -313,7 +313,7 @@ def _unique_object(pairs: list[tuple[str, Any]]) -> JsonObject:
 
 def _keep_fraction(text: str) -> NumberText:
     if len(text) > LONGEST_NUMBER or math.isinf(float(text)):
-        raise MalformedError("E_NONFINITE", f"{text[:40]} is not a number that can be recorded")
+        raise MalformedError("E_NONFINITE", f"{text[:40]}… is larger, or has more digits, than can be recorded")
     return NumberText(text)
 
 

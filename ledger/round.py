@@ -280,7 +280,7 @@ def _check_parity(body: JsonObject, roles: list[str]) -> None:
     for at, item in enumerate(body.get("parity", [])):
         if item["arm"] not in roles:
             raise RefusedError("E_ARM_UNKNOWN", f"the round has no arm {item['arm']!r}", where=f"/parity/{at}/arm")
-        keys.append((item["arm"], item["depth"]))
+        keys.append(f"{item['arm']} at depth {item['depth']}")
     _unique(keys, "E_PARITY_TWICE", "parity is given twice for one arm and depth", "/parity")
 
 

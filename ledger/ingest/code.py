@@ -61,7 +61,7 @@ def code_folders(root: Path, names: Sequence[str] | None = None) -> Sequence[str
         raise RefusedError("E_CODE_FOLDERS", f"there is no folder {', '.join(absent)!r}", where=str(root))
     raise RefusedError(
         "E_CODE_FOLDERS",
-        f"which folders are the code? Give {root}:src,include, or {root}:. for all of it",
+        f"which folders are the code? There is no {', '.join(absent)}; give {root}:src,include, or {root}:. for all",
         where=str(root),
     )
 

@@ -66,9 +66,8 @@ class Reading:
     companions: Mapping[str, bytes] = field(default_factory=dict)
 
     def noting(self, note: str) -> Reading:
-        """The same with a note about the whole file, at its first row."""
-        first, *others = self.rows
-        return replace(self, rows=[replace(first, notes=(note, *first.notes)), *others])
+        """The same with a note about the whole file, at each of its rows: only some of them may be selected."""
+        return replace(self, rows=[replace(row, notes=(note, *row.notes)) for row in self.rows])
 
 
 def read_whole(adapter: Adapter, raw: bytes, what: str, fetch: Callable[[str], bytes | None]) -> Reading:
@@ -85,6 +84,8 @@ def read_whole(adapter: Adapter, raw: bytes, what: str, fetch: Callable[[str], b
         MalformedError: as `ledger.ingest.adapter.Adapter.read`, and ``E_COMPANION`` for one that is needed and not
             there, or whose name leads elsewhere.
     """
+    if not raw.strip():
+        raise MalformedError("E_EMPTY_RESULTS", "the file is empty", where=what)
     if not isinstance(adapter, ReadsCompanions):
         return Reading(rows=adapter.read(raw, what))
     found: dict[str, bytes] = {}

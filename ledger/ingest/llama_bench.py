@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from ledger.canonical import JsonObject, NumberText, parse_json
+from ledger.canonical import MAX_INT, JsonObject, NumberText, parse_json
 from ledger.errors import MalformedError
 from ledger.ingest.adapter import Row
 from ledger.ingest.fields import plain_text
@@ -119,10 +119,14 @@ def _samples(row: JsonObject, where: str) -> list[int]:
     if not isinstance(samples, list) or not samples:
         raise MalformedError("E_EMPTY_RESULTS", "samples_ns holds no sample", where=f"{where}/samples_ns")
     for at, sample in enumerate(samples):
-        if type(sample) is not int or sample < 0:
+        if type(sample) is not int or not 0 <= sample <= MAX_INT:
             raise MalformedError(
-                "E_SAMPLE", f"expected nanoseconds, found {sample!r}", where=f"{where}/samples_ns/{at}"
+                "E_SAMPLE", f"expected nanoseconds, found {sample!r}"[:100], where=f"{where}/samples_ns/{at}"
             )
+        if not sample:
+            raise MalformedError("E_ZERO_TIME", "a sample took no time at all", where=f"{where}/samples_ns/{at}")
+    if sum(samples) > MAX_INT:
+        raise MalformedError("E_SAMPLE", "all samples together take longer than can be recorded", where=where)
     return samples
 
 

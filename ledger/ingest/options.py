@@ -11,6 +11,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from ledger.canonical import MAX_INT
 from ledger.errors import RefusedError
 from ledger.metrics import METRICS
 from ledger.strict import format_time
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 SLOT_AXES = ("project", "node", "quant", "context", "metric")
 ROLES = ("main", "candidate", "reference")
 
+_LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,199}", re.ASCII)
 _TOKENS = re.compile("0|[1-9][0-9]{0,15}", re.ASCII)
 _SHOWN = 80
 _ZONE = re.compile(r"(?P<sign>[+-])(?P<hours>[01]\d|2[0-3]):(?P<minutes>[0-5]\d)", re.ASCII)
@@ -80,7 +82,14 @@ def read_slot(axes: Mapping[str, str]) -> JsonObject:
     if missing:
         raise RefusedError("E_SLOT", f"the slot lacks {', '.join(missing)}", where="--slot")
     context = axes["context"]
-    if not _TOKENS.fullmatch(context):
+    for axis in ("project", "node", "quant"):
+        if not _LABEL.fullmatch(axes[axis]):
+            raise RefusedError(
+                "E_SLOT",
+                f"{axis} is a name of letters, digits and . _ : / @ + -, found {axes[axis][:_SHOWN]!r}",
+                where="--slot",
+            )
+    if not _TOKENS.fullmatch(context) or int(context) > MAX_INT:
         raise RefusedError("E_SLOT", f"context is a number of tokens, found {context[:_SHOWN]!r}", where="--slot")
     if axes["metric"] not in METRICS:
         raise RefusedError(
@@ -154,9 +163,13 @@ def require_given(runs: Sequence[Run], options: RoundOptions) -> None:
     if missing:
         raise RefusedError(
             "E_MISSING",
-            f"{options.tool} does not say everything a round needs; give {', '.join(missing)} "
-            "(digests as SHA-256, or as a path to compute them from)",
+            f"{options.tool} does not say everything a round needs; give {', '.join(missing)}"
+            + (" (digests as SHA-256, or as a path to compute them from)" if _asks_for_digest(missing) else ""),
         )
+
+
+def _asks_for_digest(missing: Sequence[str]) -> bool:
+    return any(option.split()[0] in {"--code", "--weights", "--harness"} for option in missing)
 
 
 def settle_starts(runs: Sequence[Run], options: RoundOptions) -> list[Run]:
@@ -201,7 +214,7 @@ def _read_time(given: str) -> str:
         moment = dt.datetime.fromisoformat(given)
         if moment.tzinfo is not None:
             return format_time(moment)
-    except ValueError:
+    except (ValueError, OverflowError):  # no time, or one that is before the year 1 in UTC
         pass
     raise RefusedError(
         "E_STARTED_AT", f"expected a time such as 2026-11-29T20:00:00Z, found {given!r}", where="--started-at"

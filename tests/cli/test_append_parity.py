@@ -265,7 +265,7 @@ def test_what_the_text_does_not_say_must_be_given(desk: Desk, printed: str, give
     words = f"candidate={put(desk, 'kld.txt', printed)}{given}"
     code, said = refusal(desk, words)
     assert code == "E_MISSING"
-    assert f"--parity {words}{asked} (" in said  # to be copied, and completed
+    assert f"--parity {words}{asked}\n" in said  # to be copied, and completed
 
 
 def test_it_is_named_together_with_everything_else(desk: Desk) -> None:

@@ -212,6 +212,18 @@ def test_C18_lines_of_a_log_are_read_past_when_asked_for(tmp_path: Path) -> None
     assert body["attachments"][0]["sha256"] == hashlib.sha256(path.read_bytes()).hexdigest()
 
 
+@pytest.mark.parametrize("row", [0, 1])
+def test_lines_that_were_read_past_are_said_whichever_row_is_taken(tmp_path: Path, row: int) -> None:
+    path = tmp_path / "two.json"
+    results = [{"command": name, "times": [0.25, 0.5], "exit_codes": [0, 0]} for name in ("a", "b")]
+    path.write_bytes(b"warning: slow\n" + json.dumps({"results": results}).encode() + b"\n")
+    slot = f"project=demo,node={NODE},quant=none,context=0,metric=wall"
+    given = ("--slot", slot, "--code", f"main={CODE['main']}", "--weights", WEIGHTS, "--harness", BINARY)
+    more = ("--commit", "main=a", "--environment", "cpu=one", "--started-at", "main=2026-11-29T20:00:00Z")
+    body = plan(tmp_path, path, "--skip-log-lines", "--row", f"main={row}", *given, *more)["round"]
+    assert [fault["code"] for fault in body["faults"]] == ["F_SKIPPED_LINES", "F_ROWS_LEFT"]
+
+
 def test_without_such_lines_nothing_is_said(tmp_path: Path) -> None:
     assert "faults" not in plan(tmp_path, serving(tmp_path), *GIVEN, "--skip-log-lines")["round"]
 

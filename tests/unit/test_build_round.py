@@ -218,12 +218,34 @@ def test_a_slot_lacks_no_axis(axis: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "context", ["9" * 5000, "x", "-1", "01", "1.0", "1e3", " 1", "\N{ARABIC-INDIC DIGIT THREE}", "\N{SUPERSCRIPT TWO}"]
+    "context",
+    [
+        "9" * 5000,
+        str(2**53),
+        "x",
+        "-1",
+        "01",
+        "1.0",
+        "1e3",
+        " 1",
+        "\N{ARABIC-INDIC DIGIT THREE}",
+        "\N{SUPERSCRIPT TWO}",
+    ],
 )
 def test_the_context_of_a_slot_is_a_plain_number(context: str) -> None:
     with pytest.raises(RefusedError) as caught:
         read_slot({**SLOT, "context": context})
     assert caught.value.code == "E_SLOT"
+
+
+@pytest.mark.parametrize("axis", ["project", "node", "quant"])
+@pytest.mark.parametrize("name", [" ", "a b", "a,b", "é", "-a", "a" * 201, "a=b"])
+def test_a_name_of_a_slot_is_one_word(axis: str, name: str) -> None:
+    with pytest.raises(RefusedError) as caught:
+        read_slot({**SLOT, axis: name})
+    assert (caught.value.code, caught.value.where) == ("E_SLOT", "--slot")
+    assert caught.value.message.startswith(f"{axis} is a name of letters")
+    assert read_slot({**SLOT, axis: "a" * 200})[axis] == "a" * 200
 
 
 def test_a_context_of_0_is_a_context() -> None:
@@ -264,6 +286,8 @@ def test_starts_that_are_given_are_those_of_the_runs_in_their_order() -> None:
         pytest.param(["2026-11-29T21:00:00Z"], id="the-tool-says-otherwise"),
         pytest.param(["2026-11-29T20:00:00"], id="no-zone"),
         pytest.param(["yesterday"], id="no-time"),
+        pytest.param(["0001-01-01T00:00:00+02:00"], id="before-the-year-1"),
+        pytest.param(["9999-12-31T23:59:59-02:00"], id="after-the-year-9999"),
     ],
 )
 def test_a_start_that_cannot_be_is_refused(given: list[str]) -> None:

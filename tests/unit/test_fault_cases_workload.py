@@ -60,6 +60,25 @@ def test_C12_the_context_is_that_of_the_prompts(context: int, total: int, code: 
     assert refusal(body_of(rep(requests, context=context)))[:2] == (code, "/reps/0/context")
 
 
+@pytest.mark.parametrize(
+    ("tokens", "context", "refused"),
+    [
+        ([25, 26], 25, False),  # exactly 2 %
+        ([25, 26, 26], 25, True),
+        ([102, 102, 103], 100, True),  # 2.33 %, which rounds to 102
+        ([12, 12, 13], 12, False),  # 2.8 %, and 12 is what it is sealed at
+    ],
+)
+def test_C12_two_percent_are_two_percent_but_for_a_context_that_is_the_rounded_mean(
+    tokens: list[int], context: int, refused: bool
+) -> None:
+    body = body_of(rep(stream(*[(9, 60, 140)] * len(tokens), prompt_tokens=tokens), context=context))
+    if refused:
+        assert refusal(body)[0] == "E_CONTEXT_MISMATCH"
+    else:
+        examine(body)
+
+
 def test_C12_the_message_says_how_far_off_it_is() -> None:
     records = {"prompt_tokens": [152_612], "completion_tokens": [300], "wall_ns": [S]}
     body = body_of(rep(records, "output_tok_s", context=1024), printed={"completed": 300})

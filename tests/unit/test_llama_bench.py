@@ -273,9 +273,25 @@ def test_an_average_in_whole_nanoseconds_is_not_blamed_for_its_rounding() -> Non
     assert read_one(avg_ns=2333).notes == ()  # of 2333.3 ns
 
 
-def test_a_sample_of_0_gives_no_infinite_rate() -> None:
-    assert read_one(samples_ns=[0, 512], avg_ts=1_000_000_000).notes == ()
-    assert [note.partition(":")[0] for note in read_one(samples_ns=[0], avg_ts=5).notes] == ["F_N1"]
+@pytest.mark.parametrize(
+    ("samples", "code", "where"),
+    [
+        ([0, 512], "E_ZERO_TIME", "/samples_ns/0"),
+        ([0], "E_ZERO_TIME", "/samples_ns/0"),
+        ([1, 2**53], "E_SAMPLE", "/samples_ns/1"),
+        ([2**53 - 1, 1], "E_SAMPLE", ""),
+        ([1, 10**400], "E_SAMPLE", "/samples_ns/1"),
+    ],
+)
+def test_a_sample_that_no_round_can_hold_is_refused_when_it_is_read(samples: list[int], code: str, where: str) -> None:
+    with pytest.raises(MalformedError) as caught:
+        read_one(samples_ns=samples)
+    assert (caught.value.code, caught.value.where.partition("/0")[2]) == (code, where)
+    assert len(caught.value.message) <= 100
+
+
+def test_the_largest_samples_that_a_round_can_hold_are_read() -> None:
+    assert read_one(samples_ns=[2**53 - 2, 1], avg_ts=1).records["wall_ns"] == [2**53 - 2, 1]
 
 
 # The table of tools.

@@ -428,6 +428,10 @@ def test_T55_a_row_that_ended_before_it_began_is_flagged() -> None:
 
     assert of("2026-09-01T06:48:07Z") == ["F_CLOCK_ORDER"]
     assert of("2026-09-01T06:48:08Z") == of(None) == of(7) == []
+    assert of("2026-09-01T08:48:07+02:00") == ["F_CLOCK_ORDER"]  # later as a text
+    for same_or_later in ("2026-09-01T06:48:08+00:00", "2026-09-01T06:48:08.500Z", "2026-09-01T05:48:08-01:00"):
+        assert of(same_or_later) == []  # earlier as a text
+    assert of("2026-09-01T06:48:07") == of("sooner") == []  # nobody knows where
 
 
 def test_another_context_than_was_asked_for_is_flagged_from_2_percent_on() -> None:

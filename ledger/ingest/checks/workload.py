@@ -98,8 +98,8 @@ def _unproven(built_by: str, where: str, at: int) -> Note:
 
 
 def _is_near(found: Fraction, context: int) -> bool:
-    """Whether a length, rounded as contexts are, is within 2 % of a context."""
-    return 100 * abs(round(found) - context) <= _TOLERANCE_PCT * context
+    """Whether a length is within 2 % of a context, or is that when it is rounded, as contexts are."""
+    return round(found) == context or 100 * abs(found - context) <= _TOLERANCE_PCT * context
 
 
 def _by_context(body: JsonObject) -> Iterator[tuple[int, list[_Prompts]]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections import defaultdict
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -154,12 +155,23 @@ def _clock(record: Record) -> str:
 
 
 def _clock_order(record: Record) -> str:
-    """Times of one form in UTC are in the order of their texts."""
     told = record.body.get("provenance")
     start, end = (told.get(name) for name in ("started_at", "finished_at")) if isinstance(told, dict) else (None, None)
-    if isinstance(start, str) and isinstance(end, str) and end < start:
-        return f"F_CLOCK_ORDER: the row ended at {end[:40]}, before it began at {start[:40]}"
+    began, ended = _moment(start), _moment(end)
+    if began is not None and ended is not None and ended < began:
+        return f"F_CLOCK_ORDER: the row ended at {str(end)[:40]}, before it began at {str(start)[:40]}"
     return ""
+
+
+def _moment(text: object) -> dt.datetime | None:
+    """A time that says its zone; none for anything else."""
+    if not isinstance(text, str):
+        return None
+    try:
+        found = dt.datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return found if found.tzinfo is not None else None
 
 
 def _throttled(record: Record) -> str:
