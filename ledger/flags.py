@@ -50,11 +50,15 @@ CANCELLED = "cancelled"
 def quarantine_codes(body: JsonObject) -> tuple[str, ...]:
     """Codes that quarantine a round, each once, in order; empty for a round that counts.
 
-    They are those of its faults, and that of failed requests, which its records tell whatever its faults are.
+    They are those of its faults, and those of failed requests and of a cache that supplied tokens, which its records
+    tell whatever its faults are.
     """
     codes = {fault["code"] for fault in body.get("faults", ())} & QUARANTINE
-    if any(False in rep["records"].get("ok", ()) for rep in body["reps"] if not rep["warmup"]):
+    records = [rep["records"] for rep in body["reps"] if not rep["warmup"]]
+    if any(False in each["ok"] for each in records if "ok" in each):
         codes.add(REQUESTS_FAILED)
+    if any(any(each["cached_tokens"]) for each in records if "cached_tokens" in each):
+        codes.add("F_PREFIX_CACHE")
     return tuple(sorted(codes))
 
 

@@ -130,13 +130,13 @@ class Replay:
                 self._rule_on(index, body)
         else:
             self._by_digest[digest] = index
+            rule = self._rule_for(body["slot"])
             if kind == "imported":
                 rung = read_imported(index, digest, body)
             else:
-                rule = self._rule_for(body["slot"])
                 statistic = rule.statistic if rule else "median"
                 rung = read_round(index, digest, body, attested=attested, statistic=statistic, facts=facts)
-            self._take(rung)
+            self._take(rung, rule)
 
     def take_changes(self) -> Changes:
         """What has changed since the last call."""
@@ -155,8 +155,7 @@ class Replay:
     def _rule_for(self, slot: JsonObject) -> Rule | None:
         return next((rule for rule in self._given or self._in_force if rule.covers(slot)), None)
 
-    def _take(self, rung: Rung) -> None:
-        rule = self._rule_for(rung.slot._asdict())
+    def _take(self, rung: Rung, rule: Rule | None) -> None:
         context = self._context(rung, rule) if rule else None
         verdict = first_verdict(rung, rule, context)
         judged = Judged(rung=rung, rule=rule, context=context, verdict=verdict)
@@ -207,7 +206,8 @@ class Replay:
             return None, f"receipt {index} holds no attested reference of at least {LEAST_REPS} repetitions"
         if rung.statistic != rule.statistic:
             return None, f"receipt {index} was read as a {rung.statistic}, the rule takes the {rule.statistic}"
-        if (rung.slot.node, rung.slot.metric, rung.slot.context) != (slot.node, slot.metric, slot.context):
+        found, wanted = ((each.node, each.metric, each.context, each.is_warm) for each in (rung.slot, slot))
+        if found != wanted:
             return None, f"receipt {index} measured {rung.slot}, not {slot}"
         return figure, ""
 

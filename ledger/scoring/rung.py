@@ -14,7 +14,7 @@ from ledger.flags import REQUESTS_FAILED, failed_requests, quarantine_codes
 from ledger.metrics import METRICS
 from ledger.rule import AXES
 from ledger.scoring.facts import ArmFact, arm_value, round_facts
-from ledger.scoring.unscorable import Unscorable, find_unscorable
+from ledger.scoring.unscorable import Unscorable, find_unscorable, is_warm
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 PLACES = 6
 """Decimals of a computed figure in every output; half a unit of the last one is how much reading may round."""
 _HALF_UNIT = Fraction(1, 2 * 10**PLACES)
+
+
+WARM = "+cache-warm"
+"""What the project of a slot ends with whose prompts a cache supplied."""
 
 
 class Slot(NamedTuple):
@@ -52,6 +56,15 @@ class Slot(NamedTuple):
     def beside(self, metric: str, context: int) -> Slot:
         """The slot of another metric or context on the same node."""
         return Slot(self.project, self.node, self.quant, context, metric)
+
+    def warmed(self) -> Slot:
+        """The same work read from a cache: a slot of its own, never held against what was computed."""
+        return self._replace(project=self.project + WARM)
+
+    @property
+    def is_warm(self) -> bool:
+        """Whether it is of work that was read from a cache."""
+        return self.project.endswith(WARM)
 
     def better(self, one: Fraction, other: Fraction) -> bool:
         """Whether `one` is better than `other`."""
@@ -201,6 +214,7 @@ def read_round(
         facts: `round_facts` of the body, by somebody who has computed them already.
     """
     slot = read_slot(body["slot"])
+    slot = slot.warmed() if is_warm(body) else slot
     facts = round_facts(body) if facts is None else facts
     found = {(slot.beside(fact.metric.name, fact.context), fact.arm): _computed(fact, statistic) for fact in facts}
     arms = {arm["role"]: arm for arm in body["arms"]}

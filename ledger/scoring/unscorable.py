@@ -32,11 +32,20 @@ def find_unscorable(body: JsonObject) -> Unscorable | None:
         return Unscorable(
             "E_CONFOUNDED", f"{CONFOUNDED}: arm and time cannot be told apart; measure again in alternated rounds"
         )
-    if cache_state(rep["records"] for rep in body["reps"] if not rep["warmup"]) == "mixed":
+    if _cache_of(body) == "mixed":
         return Unscorable(
             "E_MIXED_CACHE", "a cache supplied tokens of some prompts and not of others; measure all cold, or all warm"
         )
     return None
+
+
+def is_warm(body: JsonObject) -> bool:
+    """Whether a cache supplied tokens of every prompt of a round."""
+    return _cache_of(body) == "warm"
+
+
+def _cache_of(body: JsonObject) -> Cache:
+    return cache_state(rep["records"] for rep in body["reps"] if not rep["warmup"])
 
 
 def cache_state(records: Iterable[JsonObject]) -> Cache:

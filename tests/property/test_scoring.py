@@ -381,7 +381,7 @@ def test_labels_from_an_index_are_exact_where_doubles_cannot_tell(seed: int) -> 
         rule = read_rule(body)
         replay = Replay([rule])
         for index, event in enumerate(events):
-            replay._take(edge_rung(index, event, slot))
+            replay._take(edge_rung(index, event, slot), rule)
         history = replay.history(len(events))
         expected = {item.rung.index: item.verdict.label for item in history.judged if item.verdict}
         assert bulk_labels(history, rule) == expected, (body, events)

@@ -163,9 +163,37 @@ def test_C11_a_round_whose_requests_were_all_warm_is_for_a_review_and_counts_wha
     assert (fold.verdict(index).label, fold.verdict(index).code) == ("REVIEW", "E_QUARANTINED")
     fold.rule_on(index, "review", outcome="accepted")
     assert fold.verdict(index).label == "xl"
-    best = fold.history.slots[PREFILL_SLOT].frontier.best
+    best = fold.history.slots[PREFILL_SLOT.warmed()].frontier.best
     assert best is not None
     assert round(best.figure.value * 512 / 12) == 1000
+
+
+def test_C11_what_was_warm_is_never_held_against_what_was_cold() -> None:
+    fold = Fold(make_rule())
+    cold = fold.add("round", cached_body("c", [[0, 0]] * 2, [[0, 0]] * 2))
+    warm = fold.add("round", cached_body("w", [[500, 500]] * 2, [[500, 500]] * 2))
+    again = fold.add("round", cached_body("d", [[0, 0]] * 2, [[0, 0]] * 2))
+    fold.rule_on(warm, "review", outcome="accepted")
+    warmer = fold.add("round", cached_body("x", [[500, 500]] * 2, [[500, 500]] * 2))
+    contexts = {at: fold.judged(at).context for at in (cold, warm, again, warmer)}
+    bases = {at: context.basis.receipt for at, context in contexts.items() if context}
+    assert bases == {cold: cold, warm: warm, again: cold, warmer: warm}
+    assert [str(slot).partition(" ")[0] for slot in (PREFILL_SLOT, PREFILL_SLOT.warmed())] == ["p", "p+cache-warm"]
+    for where, receipts in ((PREFILL_SLOT, {cold, again}), (PREFILL_SLOT.warmed(), {warm})):
+        assert {item.receipt for item in fold.history.slots[where].frontier.items} == receipts
+
+
+def test_C11_a_cold_reference_is_no_denominator_of_a_warm_round() -> None:
+    fold = Fold()
+    body = scored_body("ref", [400] * 3, None)
+    body["arms"][0]["role"] = "reference"
+    body |= {"reps": [each | {"arm": "reference"} for each in body["reps"]], "parity": [], "purpose": "reference"}
+    at = fold.add("round", body)
+    fold.add("rule", make_rule(denominator={"receipt": f"{at:064x}"}).body)
+    assert fold.verdict(fold.add("round", scored_body("r", [1300, 1300], [1000, 1000]))).label == "xl"
+    warm = fold.add("round", cached_body("w", [[500, 500]] * 2, [[500, 500]] * 2))
+    fold.rule_on(warm, "review", outcome="accepted")
+    assert fold.verdict(warm).code == "E_DENOMINATOR"
 
 
 def test_C11_a_round_whose_requests_were_all_cold_is_like_any_other() -> None:
@@ -190,9 +218,7 @@ def test_C11_failed_requests_and_warm_ups_make_no_round_mixed() -> None:
 def test_C11_prompts_that_were_wholly_cached_have_no_prefill_rate_and_break_nothing() -> None:
     fold = Fold(make_rule())
     body = cached_body("r", [[512], [512]], [[512], [512]])
-    assert fold.verdict(fold.add("round", body)).code == "E_NO_FIGURE"
-    flagged = body | {"id": "flagged", "faults": [{"code": "F_PREFIX_CACHE", "message": "seen"}]}
-    index = fold.add("round", flagged)
+    index = fold.add("round", body)  # its producer names no fault: the records tell
     assert (fold.verdict(index).label, fold.verdict(index).diagnostic) == ("REVIEW", {})
     fold.rule_on(index, "review", outcome="accepted")
     assert (fold.verdict(index).label, fold.verdict(index).code) == ("UNRESOLVED", "E_NO_FIGURE")
