@@ -277,7 +277,7 @@ def test_what_is_no_record_is_refused_with_its_place(
         (b"null\n", "E_FORMAT"),
         (lines(request())[:-9], "E_JSON"),
         (lines(request()).replace(b"1100.5", b"NaN"), "E_NONFINITE"),
-        (lines(request()).replace(b"1100.5", b"1" + b"0" * 5000), "E_JSON"),
+        (lines(request()).replace(b"1100.5", b"1" + b"0" * 5000), "E_DOMAIN"),
         (b"\xff\n", "E_UTF8"),
         (b"version https://git-lfs.github.com/spec/v1\noid sha256:00\n", "E_LFS_POINTER"),
     ],
