@@ -8,8 +8,8 @@ import typer
 
 from cli import output
 from ledger.canonical import JsonObject
-from ledger.flags import CONFOUNDED, QUARANTINE
-from ledger.scoring.unscorable import find_unscorable
+from ledger.flags import QUARANTINE
+from ledger.scoring.unscorable import find_unscorable, is_warm
 
 
 def print_round(body: JsonObject, facts: Sequence[JsonObject]) -> None:
@@ -20,12 +20,14 @@ def print_round(body: JsonObject, facts: Sequence[JsonObject]) -> None:
     print_arms(body["arms"])
     for name, values in _differing_settings(body["arms"]):
         typer.echo(f"differs    {name}: {', '.join(values)}")
+    unscorable = find_unscorable(body)
     for fault in body.get("faults", ()):
         kept_out = "  quarantines it: out of frontier and pins until a review accepts it"
-        typer.echo(_fault_line(fault) + (kept_out if fault["code"] in QUARANTINE - {CONFOUNDED} else ""))
-    unscorable = find_unscorable(body)
+        typer.echo(_fault_line(fault) + (kept_out if fault["code"] in QUARANTINE and not unscorable else ""))
     if unscorable:
         typer.echo(f"no speed   {unscorable.code}: {unscorable.detail}; no review lets it count")
+    elif is_warm(body):
+        typer.echo("slot       one of its own, with +cache-warm behind the project: a cache knew the prompts")
     for point in body.get("parity", []):
         kl, top1 = (point.get(name, "not measured") for name in ("kl", "top1"))
         typer.echo(f"parity     {point['arm']}  depth {point['depth']}  KL {kl}  top-1 {top1}  of {point['trials']}")

@@ -197,6 +197,7 @@ class State:
 
     def _check_ruling(self, body: JsonObject) -> None:
         if body["action"] == "void" and self.attempts.is_incident(self._index_of(body["receipt"])):
+            self.attempts.check_void(self._index_of(body["receipt"]))
             return
         target = self._figure_of(body["receipt"], "/predicate/ruling/receipt")
         if "by" in body and self._figure_of(body["by"], "/predicate/ruling/by") <= target:

@@ -70,6 +70,21 @@ class Attempts:
         """Whether a receipt holds an incident that stands."""
         return receipt in self._places
 
+    def check_void(self, receipt: int) -> None:
+        """Refuse to take back an incident on which a round that was measured later rests.
+
+        Raises:
+            RefusedError: ``E_ATTEMPT``.
+        """
+        key, _ = self._places[receipt]
+        if key in self._numbers:
+            raise RefusedError(
+                "E_ATTEMPT",
+                f"receipt {self._numbers[key]} is a later attempt at {key[1]!r}, which nothing would explain then: "
+                "void that round instead",
+                where="/predicate/ruling/receipt",
+            )
+
     def void(self, receipt: int) -> None:
         """Forget the incident of a receipt: from here on its attempt has not ended that way."""
         key, attempt = self._places.pop(receipt)

@@ -129,7 +129,8 @@ def _check_order(reps: list[JsonObject]) -> None:
 def _check_workloads(reps: list[JsonObject]) -> None:
     """What meets in one comparison must have measured the same: one user is not served at the rate of eight.
 
-    The seed may differ from run to run. What a repetition does not say of its workload is not held against it.
+    The seed may differ from run to run. What only one of two repetitions says is another workload too: else a member
+    would be left out where it differs.
     """
     asked = reps[0].get("workload")
     if all(rep.get("workload") == asked for rep in reps):
@@ -138,12 +139,13 @@ def _check_workloads(reps: list[JsonObject]) -> None:
     for at, rep in enumerate(reps):
         said = {name: value for name, value in rep.get("workload", {}).items() if name != "seed"}
         for metric in rep["metrics"] if not rep["warmup"] else ():
-            known = seen.setdefault((metric, rep["context"]), {})
-            for name, value in said.items():
-                if known.setdefault(name, value) != value:
+            known = seen.setdefault((metric, rep["context"]), said)
+            for name in sorted(known.keys() | said.keys()):
+                one, other = known.get(name, "nothing"), said.get(name, "nothing")
+                if one != other:
                     raise RefusedError(
                         "E_MIXED",
-                        f"{metric} at context {rep['context']} was measured with {name} {known[name]} and {value}; one "
+                        f"{metric} at context {rep['context']} was measured with {name} {one} and {other}; one "
                         "round has one workload",
                         where=f"/reps/{at}/workload/{name}",
                     )

@@ -15,7 +15,7 @@ PINS = {
     "output/compare.json": "4d8cc5af8b482b924f91c77e4dba15383a02e617971e6e14d558358da82edb69",
     "output/error.json": "838074cd7df6634975a50118617ef25b4f8e23c012757c32013b30f829856534",
     "output/export.json": "3664f848b06eff8d90750367391655cf64bcce64d99207aad506519eef1941ca",
-    "output/faults.json": "9cbb66ed573a8fb8c20d87de54bd94e92eb6a5f276114bc2a035951d3a01a546",
+    "output/faults.json": "e81533682ddef74732a228d2ca203ad2a76ceebda5b0adf11141e7ec1e0de2c5",
     "output/frontier.json": "f7a5b38773d9c86702c47510a4e5b722445d4c340de6af81fb9381c61f29d8f8",
     "output/import.json": "cc962722668023035b27eb61441e7fb90a03a090b9dffe4cca940b6f35eac9b8",
     "output/incidents.json": "3b89c59cbf8a7d498591e2f20bb52021513bb64838c9ea2adc62b78aa77d62c3",

@@ -113,6 +113,7 @@ def _incident_words(body: JsonObject) -> str:
 
 def _ruling_words(body: JsonObject) -> str:
     detail = "".join(f" {body[name]}" for name in ("outcome", "commit", "gate") if name in body)
+    detail += f" {body['guard']['metric']}@{body['guard']['context']}" if "guard" in body else ""
     return f"{body['action']}{detail} {body['receipt'][:12]}  {body['reason']}"
 
 

@@ -9,6 +9,7 @@ severity        what happens
 ``refuse``      the file or the round is not accepted, and nothing is written
 ``quarantine``  the round is sealed with it, and stays out of frontier and pins until a review accepts it
 ``flag``        the round or the imported figure (``K_``) is sealed with it, and counts
+``ledger``      the ledger does not take the statement, whatever was measured, and nothing is written
 ``verdict``     a rule gives a sealed round its label for it, or says it beside the label; the receipt stays
 ==============  ================================================================================================
 """
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 from ledger.flags import QUARANTINE
 from ledger.ingest.fault_codes import FLAGGED, REFUSED
 from ledger.ingest.fault_codes_compare import COMPARE_FLAGGED, COMPARE_REFUSED
+from ledger.ingest.fault_codes_ledger import LEDGER
 from ledger.ingest.fault_codes_verdict import SAID, VERDICTS
 from ledger.ingest.sparkinfer.faults import FAULTS
 
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 
     from ledger.canonical import JsonObject
 
-Severity: TypeAlias = Literal["refuse", "quarantine", "flag", "verdict"]
+Severity: TypeAlias = Literal["refuse", "quarantine", "flag", "ledger", "verdict"]
 
 _LONGEST_MESSAGE = 500
 
@@ -85,6 +87,7 @@ CATALOGUE: Mapping[str, FaultCode] = {
             FaultCode(code, "quarantine" if code in QUARANTINE else "flag", meaning, remedy)
             for code, meaning, remedy in (*FLAGGED, *COMPARE_FLAGGED)
         ),
+        *(FaultCode(code, "ledger", meaning, remedy) for code, meaning, remedy in LEDGER),
         *(FaultCode(code, "verdict", meaning, remedy) for code, meaning, remedy in (*VERDICTS, *SAID)),
         *(
             FaultCode(code, "flag", meaning, "none: what another log says is kept as it is, and never attested")

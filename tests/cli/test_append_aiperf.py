@@ -108,6 +108,7 @@ def test_a_round_in_quarantine_is_sealed_shown_and_counts_when_a_review_accepts_
     assert "F_PREFIX_CACHE: a cache supplied tokens of 3 of 3 prompts" in shown
     assert "(run-0.jsonl, row 0)" in shown
     assert "until a review" in shown
+    assert "slot       one of its own, with +cache-warm behind the project" in desk.run("show", "3").out
     assert desk.run("frontier", "--json").document("frontier")["slots"] == []
     accept(desk)
     (slot,) = [

@@ -258,6 +258,13 @@ def test_maintainers_void_an_incident_that_was_wrong_and_its_attempt_is_free(fol
     again.attempts.check_round("n1", "R", 1)
 
 
+def test_C42_an_incident_that_explains_a_retry_is_not_taken_back(folder: Path) -> None:
+    seal(folder, incident("R", 1), attempt_at("R", 2))
+    assert refusal(folder, void(folder, SIZE)) == ("E_ATTEMPT", "/predicate/ruling/receipt")
+    seal(folder, void(folder, SIZE + 1))  # the round can be
+    assert holds(folder)
+
+
 def test_of_two_incidents_about_an_attempt_the_other_still_stands(folder: Path) -> None:
     seal(folder, incident("R", 1, diagnosis=None), incident("R", 1, diagnosis="a wrong one"))
     seal(folder, void(folder, SIZE + 1))

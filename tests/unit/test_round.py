@@ -71,8 +71,8 @@ REFUSALS = [
         "E_MIXED", "/reps/1/workload/concurrency", "concurrency 1 and 8", id="workload-of-one-arm",
     ),
     pytest.param(
-        {"reps": [*pair(), make_rep(2, "main", workload={"batch": 1}), make_rep(3, "main", workload={"batch": 2})]},
-        "E_MIXED", "/reps/3/workload/batch", "prefill_tok_s at context 512", id="workload-within-an-arm",
+        {"reps": [*(make_rep(at, "main", workload={"batch": 1 + at // 2}) for at in range(3)), *pair(order=3)[1:]]},
+        "E_MIXED", "/reps/2/workload/batch", "prefill_tok_s at context 512", id="workload-within-an-arm",
     ),
     pytest.param({"reps": pair(order=0)}, "E_ORDER", "/reps/1/order", "run 0", id="order-shared"),
     pytest.param(
@@ -179,16 +179,23 @@ def test_rows_of_one_run_share_its_order() -> None:
 
 
 @pytest.mark.parametrize(
-    "members",
+    ("members", "name"),
     [
-        pytest.param(loads({"seed": 1, "batch": 1}, {"seed": 2, "batch": 1}), id="another-seed"),
-        pytest.param(loads({"batch": 1}, {}), id="nothing-said"),
-        pytest.param(loads({"batch": 1}, None), id="nothing-said-at-all"),
-        pytest.param(loads({"batch": 1}, {"concurrency": 8}), id="other-members"),
+        (loads({"batch": 1}, {}), "batch 1 and nothing"),
+        (loads({"batch": 1}, None), "batch 1 and nothing"),
+        (loads(None, {"concurrency": 8}), "concurrency nothing and 8"),
+        (loads({"batch": 1}, {"batch": 1, "concurrency": 8}), "concurrency nothing and 8"),
     ],
 )
-def test_a_workload_may_be_said_in_part_and_the_seed_may_differ(members: dict[str, Any]) -> None:
-    check_round(make_round(**members))
+def test_a_workload_of_which_one_arm_is_silent_is_another(members: dict[str, Any], name: str) -> None:
+    with pytest.raises(RefusedError, match=name) as caught:
+        check_round(make_round(**members))
+    assert caught.value.code == "E_MIXED"
+
+
+def test_the_seed_may_differ() -> None:
+    check_round(make_round(**loads({"seed": 1, "batch": 1}, {"seed": 2, "batch": 1})))
+    check_round(make_round(**loads({"seed": 1}, None)))
 
 
 def test_another_metric_another_context_and_a_warm_up_may_be_of_another_workload() -> None:
