@@ -20,10 +20,11 @@ def print_round(body: JsonObject, facts: Sequence[JsonObject]) -> None:
     print_arms(body["arms"])
     for name, values in _differing_settings(body["arms"]):
         typer.echo(f"differs    {name}: {', '.join(values)}")
+    unscorable = find_unscorable(body)
+    final = {CONFOUNDED} if unscorable else set[str]()
     for fault in body.get("faults", ()):
         kept_out = "  quarantines it: out of frontier and pins until a review accepts it"
-        typer.echo(_fault_line(fault) + (kept_out if fault["code"] in QUARANTINE - {CONFOUNDED} else ""))
-    unscorable = find_unscorable(body)
+        typer.echo(_fault_line(fault) + (kept_out if fault["code"] in QUARANTINE - final else ""))
     if unscorable:
         typer.echo(f"no speed   {unscorable.code}: {unscorable.detail}; no review lets it count")
     for point in body.get("parity", []):

@@ -28,7 +28,7 @@ class Unscorable(NamedTuple):
 
 def find_unscorable(body: JsonObject) -> Unscorable | None:
     """Why nobody can tell a speed from a round that satisfies its schema; none for every other one."""
-    if any(fault["code"] == CONFOUNDED for fault in body.get("faults", ())):
+    if any(fault["code"] == CONFOUNDED for fault in body.get("faults", ())) and _compares(body):
         return Unscorable(
             "E_CONFOUNDED", f"{CONFOUNDED}: arm and time cannot be told apart; measure again in alternated rounds"
         )
@@ -37,6 +37,13 @@ def find_unscorable(body: JsonObject) -> Unscorable | None:
             "E_MIXED_CACHE", "a cache supplied tokens of some prompts and not of others; measure all cold, or all warm"
         )
     return None
+
+
+def _compares(body: JsonObject) -> bool:
+    """Whether the arms of a round are to differ: between runs of one code there is nothing to take for another."""
+    first, *others = body["arms"]
+    code, settings = first["code_sha256"], first.get("settings", {})
+    return any(each["code_sha256"] != code or each.get("settings", {}) != settings for each in others)
 
 
 def is_warm(body: JsonObject) -> bool:

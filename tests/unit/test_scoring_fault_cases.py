@@ -8,6 +8,7 @@ What the door says of the same data stands in ``test_fault_cases_*.py``; here it
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -263,6 +264,23 @@ def test_C27_the_same_times_of_arms_that_take_turns_are_scored() -> None:
     index = fold.add("round", heating(["main", "candidate"] * 3))
     assert fold.verdict(index).label == "none"
     assert counted(fold, WALL_SLOT) != []
+
+
+def test_C27_drift_of_one_code_is_noise_for_a_review() -> None:
+    fold = Fold(make_rule(slots=[{"metric": "wall"}]))
+    body = heating(["main"] * 3 + ["candidate"] * 3)
+    for arm in body["arms"]:
+        arm["code_sha256"] = sha256_hex("one code")
+    noise = fold.add("round", body | {"purpose": "noise"})
+    state = fold.history.slots[WALL_SLOT]
+    assert (fold.judged(noise).rung.unscorable, fold.judged(noise).counts, state.noise_floor) == (None, False, None)
+    fold.rule_on(noise, "review", outcome="accepted")
+    assert state.noise_floor == Fraction(6 * (HEATING[-1] - HEATING[0]), sum(HEATING))
+    itself = fold.add("round", body | {"id": "s"})
+    assert (fold.verdict(itself).label, fold.verdict(itself).code) == ("REVIEW", "E_QUARANTINED")
+    body["arms"][0]["settings"] = {"flag": "on"}  # what differs can be taken for what the time did
+    other = fold.add("round", body | {"id": "t"})
+    assert (fold.verdict(other).label, fold.verdict(other).code) == ("UNRESOLVED", "E_CONFOUNDED")
 
 
 def test_C27_a_confounded_session_is_no_base_of_a_guard() -> None:
