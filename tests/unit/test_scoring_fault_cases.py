@@ -20,6 +20,7 @@ from ledger.scoring.verdict import verdict_to_json
 from tests.support.examined import MS, S, body_of, codes, examine, rep, slot, stream
 from tests.support.rounds import sha256_hex
 from tests.support.scoring import (
+    DECODE,
     GUARD,
     PARITY,
     PREFILL_SLOT,
@@ -89,6 +90,7 @@ MIXED: dict[str, tuple[list[list[int | None]], list[list[int | None]]]] = {
     "between repetitions": ([[0, 0], [500, 500]], [[0, 0], [0, 0]]),
     "within main": ([[0, 0], [0, 0]], [[0, 0], [0, 1]]),
     "between arms": ([[500, 500], [500, 500]], [[0, 0], [0, 0]]),
+    "between arms, by how much": ([[500, 500], [500, 500]], [[1, 1], [1, 1]]),
     "one that says nothing": ([[500, 500], [500, 500]], [[500, 500], [500, None]]),
 }
 
@@ -120,6 +122,64 @@ def test_C11_an_arm_that_says_nothing_of_a_cache_is_no_warm_one() -> None:
     index = fold.add("round", body)
     fold.rule_on(index, "review", outcome="accepted")
     assert (fold.verdict(index).label, fold.verdict(index).code) == ("UNRESOLVED", "E_MIXED_CACHE")
+
+
+def judged_warm(body: JsonObject) -> str:
+    """What comes of a warm round that a review has accepted."""
+    fold = Fold(make_rule())
+    index = fold.add("round", body)
+    fold.rule_on(index, "review", outcome="accepted")
+    return fold.verdict(index).code or fold.verdict(index).label
+
+
+@pytest.mark.parametrize(
+    ("cached", "found"), [(520, "xl"), (521, "E_MIXED_CACHE"), (480, "xl"), (479, "E_MIXED_CACHE")]
+)
+def test_C11_arms_may_differ_by_two_hundredths_of_what_a_cache_supplied(cached: int, found: str) -> None:
+    body = cached_body("r", [[cached - 100, cached + 100], [cached]], [[500], [500, 500]])
+    for each in body["reps"]:
+        each["records"]["prompt_tokens"] = [1000] * len(each["records"]["wall_ns"])
+        each["context"] = 1000
+        each["records"]["wall_ns"] = [(13 - 3 * (each["arm"] == "candidate")) * MS] * len(each["records"]["wall_ns"])
+    assert judged_warm(body | {"slot": body["slot"] | {"context": 1000}}) == found
+
+
+@pytest.mark.parametrize(("cached", "found"), [(980, "m"), (979, "E_MIXED_CACHE")])
+def test_C11_where_prompts_are_untold_the_tokens_of_a_request_are_compared(cached: int, found: str) -> None:
+    body = scored_body("r", [1000] * 3, [1000] * 3, guard=(1070, 1000), slot=DECODE, guards=[])
+    for each in body["reps"]:
+        del each["records"]["prompt_tokens"]
+        each["metrics"] = ["decode_tok_s"]
+        each["records"]["cached_tokens"] = [cached if each["arm"] == "main" else 1000]
+    assert judged_warm(body) == found
+
+
+def test_C11_failed_requests_say_nothing_of_how_warm_an_arm_was() -> None:
+    body = cached_body("r", [[500, 1]] * 2, [[500, 500]] * 2, ok=[True, False])
+    assert judged_warm(body) == "xl"
+
+
+def with_totals(body: JsonObject, metric: str, *arms: str) -> JsonObject:
+    """A round with a repetition of each of these arms that tells the time of 100 tokens, and of no prompt."""
+    template = body["reps"][0]
+    totals = [template | {"arm": arm, "metrics": [metric], "context": 0} for arm in arms]
+    totals = [each | {"records": {"completion_tokens": [100], "wall_ns": [template["wall_ns"]]}} for each in totals]
+    reps = [*body["reps"], *totals]
+    return body | {"reps": [each | {"order": order} for order, each in enumerate(reps)]}
+
+
+def test_C11_what_tells_of_no_prompt_makes_no_round_mixed() -> None:
+    warm = cached_body("r", [[500]] * 2, [[500]] * 2)
+    assert judged_warm(with_totals(warm, "gen_tok_s", "main", "candidate")) == "xl"
+    cold = cached_body("r", [[0]] * 2, [[0]] * 2)
+    assert judged_warm(with_totals(cold, "gen_tok_s", "main", "candidate")) == "xl"
+
+
+def test_C11_a_silent_repetition_that_meets_a_warm_one_makes_the_round_mixed() -> None:
+    body = with_totals(cached_body("r", [[500]] * 2, [[500]] * 2), "wall", "main", "candidate")
+    told = body["reps"][-1]
+    told["records"] |= {"prompt_tokens": [512], "cached_tokens": [500]}
+    assert judged_warm(body) == "E_MIXED_CACHE"
 
 
 def test_C11_the_two_requests_of_the_case_are_one_mixed_round() -> None:
