@@ -14,6 +14,9 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import pytest
 
+from ledger import schema
+from ledger.errors import RefusedError
+from ledger.kinds import check_body
 from ledger.scoring.pins import pins
 from ledger.scoring.rung import read_slot
 from ledger.scoring.verdict import verdict_to_json
@@ -23,9 +26,11 @@ from tests.support.scoring import (
     DECODE,
     GUARD,
     PARITY,
+    PREFILL,
     PREFILL_SLOT,
     Fold,
     frontier_of,
+    imported_body,
     make_rule,
     parity_point,
     scored_body,
@@ -242,6 +247,28 @@ def test_C11_what_was_warm_is_never_held_against_what_was_cold() -> None:
     assert [str(slot).partition(" ")[0] for slot in (PREFILL_SLOT, PREFILL_SLOT.warmed())] == ["p", "p+cache-warm"]
     for where, receipts in ((PREFILL_SLOT, {cold, again}), (PREFILL_SLOT.warmed(), {warm})):
         assert {item.receipt for item in fold.history.slots[where].frontier.items} == receipts
+
+
+@pytest.mark.parametrize("project", ["p+cache-warm", "p" * 190])
+def test_C11_nobody_names_a_slot_as_what_a_cache_supplied(project: str) -> None:
+    named = DECODE | {"project": project}
+    bodies = {
+        "round": scored_body("r", [1300] * 2, [1000] * 2, slot=PREFILL | {"project": project}),
+        "imported": imported_body("i", "1300", "1000", slot=named),
+        "incident": {"slot": named, "arms": []},
+    }
+    for kind, body in bodies.items():
+        with pytest.raises(RefusedError) as caught:
+            check_body(kind, body)
+        assert (caught.value.code, caught.value.where) == ("E_SLOT", "/slot/project")
+
+
+def test_C11_the_longest_project_has_a_warm_slot_whose_name_is_a_project() -> None:
+    warm = cached_body("w", [[500]] * 2, [[500]] * 2) | {"slot": PREFILL | {"project": "p" * 189}}
+    fold = Fold(make_rule())
+    where = fold.judged(fold.add("round", warm)).rung.slot
+    schema.validate("round-input", warm | {"slot": where._asdict()})
+    assert where.is_warm
 
 
 def test_C11_a_cold_reference_is_no_denominator_of_a_warm_round() -> None:
