@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from ledger.errors import RefusedError
 from ledger.round import check_arms, check_round, round_subject
-from ledger.rule import check_rule, rule_digest
+from ledger.rule import check_project, check_rule, rule_digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,10 +64,12 @@ def check_body(kind: str, body: JsonObject) -> None:
     """Check what a statement says, as far as its schema cannot.
 
     Raises:
-        RefusedError: what `ledger.round.check_round` and `ledger.rule.check_rule` raise, ``E_RULING``,
+        RefusedError: what `ledger.round.check_round` and `ledger.rule.check_rule` raise, ``E_SLOT``, ``E_RULING``,
             ``E_FILE_TWICE``, ``E_PARITY_RANGE``, ``E_NOT_MEASURED``, ``E_RETRY_NO_DIAG``.
     """
     check = _CHECKS.get(kind)
+    if kind in NODE_KINDS:
+        check_project(body["slot"], "/slot")
     if check:
         check(body)
 

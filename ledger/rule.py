@@ -27,6 +27,10 @@ Noise: TypeAlias = Literal["ignored", "used", "required"]
 
 TIERS = ("xs", "s", "m", "l", "xl")
 AXES = ("project", "node", "quant", "context", "metric")
+WARM = "+cache-warm"
+"""What the project of a slot ends with whose prompts a cache supplied: the scoring adds it, and nobody else may."""
+
+_LONGEST_PROJECT = 200 - len(WARM)
 EVIDENCE = ("imported", "measured", "attested")
 """Levels of evidence, the weakest first."""
 
@@ -201,13 +205,34 @@ def _read_guard(value: JsonObject) -> Guard:
     )
 
 
+def check_project(slot: JsonObject, where: str) -> None:
+    """Check that the project of a slot is no name of what a cache supplied, and leaves room for that name.
+
+    Args:
+        slot: axes of it.
+        where: JSON pointer to it.
+
+    Raises:
+        RefusedError: ``E_SLOT``.
+    """
+    project = slot.get("project", "")
+    if project.endswith(WARM):
+        text = f"{WARM} at the end of a project says what a cache supplied, which the records tell: name it without"
+        raise RefusedError("E_SLOT", text, where=f"{where}/project")
+    if len(project) > _LONGEST_PROJECT:
+        text = f"a project has at most {_LONGEST_PROJECT} characters, found {len(project)}"
+        raise RefusedError("E_SLOT", text, where=f"{where}/project")
+
+
 def check_rule(body: JsonObject) -> None:
     """Check a rule that satisfies the schema ``rule-input``.
 
     Raises:
-        RefusedError: ``E_RULE_NUMBER``, ``E_RULE_BANDS``, ``E_RULE_TWICE``, ``E_RULE_DENOMINATOR`` or
+        RefusedError: ``E_SLOT``, ``E_RULE_NUMBER``, ``E_RULE_BANDS``, ``E_RULE_TWICE``, ``E_RULE_DENOMINATOR`` or
             ``E_RULE_EVIDENCE``, with a JSON pointer into the rule.
     """
+    for at, slot in enumerate(body["slots"]):
+        check_project(slot, f"/slots/{at}")
     for where, text in _numbers(body):
         number = Fraction(text)
         if number < 0 or (number == 0 and where.rpartition("/")[2] in _NEVER_ZERO):

@@ -71,7 +71,7 @@ REFUSED = (
     ("E_SAMPLING", "answers were sampled at a temperature above 0", "measure at temperature 0"),
     ("E_ARM", "there is no such role of an arm", "main, candidate or reference"),
     ("E_MISSING", "the tool does not say something that a round needs", "give the options that the message lists"),
-    ("E_SLOT", "the slot lacks an axis, or has one that does not exist", "name all five axes"),
+    ("E_SLOT", "the slot lacks an axis, or has one that does not exist or is reserved", "name all five axes"),
     ("E_STARTED_AT", "a start that is no time, or that the tool says otherwise", "one start in UTC per run, in order"),
     ("E_ZONE", "not an offset from UTC", "such as --zone +02:00: that of the node's clock"),
     ("E_MIXED", "files or rows differ in what one round has only once", "make two rounds, or select rows with --row"),

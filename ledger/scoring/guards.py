@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from ledger.scoring.facts import reading_text
+from ledger.scoring.slots import GUARD_REPS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -50,10 +51,14 @@ def check_guard(guard: Guard, rung: Rung, context: Context, read: Read) -> Guard
     if found is None:
         return GuardOutcome(label="UNRESOLVED", code="E_GUARD_MISSING", detail=f"the candidate has no {name}")
     base, receipt = _base(guard, slot, rung, context)
-    unqualified = context.unqualified_pins.get(slot, "") if guard.role == "guard" else ""
-    flags = (PIN_UNQUALIFIED,) if unqualified else ()
+    pin = context.unqualified_pins.get(slot) if guard.role == "guard" else None
+    few = _few_of_main(guard, slot, rung)
+    # A pin of another node says nothing against a session that has a base of its own.
+    own = (slot, "main") in rung.guards and not few
+    flags = (PIN_UNQUALIFIED,) if pin and not (pin.elsewhere and own) else ()
     if base is None:
-        code, why = ("E_PIN_UNQUALIFIED", f": {unqualified}") if unqualified else ("E_GUARD_BASE", "")
+        problems = [each for each in (pin.detail if pin else "", few) if each]
+        code, why = ("E_PIN_UNQUALIFIED", f": {'; '.join(problems)}") if problems else ("E_GUARD_BASE", "")
         detail = f"there is nothing to hold {name} against{why}"
         return GuardOutcome(label="UNRESOLVED", code=code, detail=detail, flags=flags)
     value, limit, tolerance = read(found.value), read(base), read(guard.tolerance)
@@ -71,8 +76,18 @@ def _base(guard: Guard, slot: Slot, rung: Rung, context: Context) -> tuple[Fract
     known = context.guard_bases.get((slot, guard.role))
     main = rung.guards.get((slot, "main"))
     best, receipt = (known[0].value, str(known[1])) if known else (None, "")
-    if main is not None and (best is None or slot.better(main.value, best)):
-        best, receipt = main.value, str(rung.index)
+    if best is None and main is not None and not _few_of_main(guard, slot, rung):
+        return main.value, str(rung.index)
     if best is None and guard.unattested_base is not None:
         best = Fraction(guard.unattested_base)
+    if best is not None and main is not None and slot.better(main.value, best):
+        best, receipt = main.value, str(rung.index)
     return best, receipt
+
+
+def _few_of_main(guard: Guard, slot: Slot, rung: Rung) -> str:
+    """Why main of the session alone is no base: it would be the pin of the next one, and needs what a pin needs."""
+    main = rung.guards.get((slot, "main"))
+    if guard.role != "guard" or main is None or main.reps >= GUARD_REPS:
+        return ""
+    return f"main of the session has {main.reps} repetition(s), {GUARD_REPS} are needed"

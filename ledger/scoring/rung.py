@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ledger.flags import REQUESTS_FAILED, failed_requests, quarantine_codes
 from ledger.metrics import METRICS
-from ledger.rule import AXES
+from ledger.rule import AXES, WARM
 from ledger.scoring.facts import ArmFact, arm_value, round_facts
 from ledger.scoring.unscorable import Unscorable, find_unscorable, is_warm
 
@@ -25,10 +25,6 @@ if TYPE_CHECKING:
 PLACES = 6
 """Decimals of a computed figure in every output; half a unit of the last one is how much reading may round."""
 _HALF_UNIT = Fraction(1, 2 * 10**PLACES)
-
-
-WARM = "+cache-warm"
-"""What the project of a slot ends with whose prompts a cache supplied."""
 
 
 class Slot(NamedTuple):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,6 +26,18 @@ GUARD_REPS = 3
 A guard rejects others for as long as it stands, so its base must not be one odd run. Of two repetitions nobody can tell
 which is the odd one; the median of three is none of the outermost.
 """
+
+
+class PinProblem(NamedTuple):
+    """Why a pin is no base of a guard.
+
+    Attributes:
+        detail: in words.
+        elsewhere: it is of another node, and so none of the slot.
+    """
+
+    detail: str
+    elsewhere: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -216,21 +228,22 @@ class Slots(dict["Slot", SlotState]):
         state = self[slot]
         return (state.bases if role == "guard" else state.frontier).best_under(statistic)
 
-    def unqualified_pin(self, slot: Slot, statistic: str) -> str:
-        """Why no pin of a slot qualifies as the base of a guard, where there are some; empty otherwise.
+    def unqualified_pin(self, slot: Slot, statistic: str) -> PinProblem | None:
+        """Why no pin of a slot qualifies as the base of a guard, where there are some; none otherwise.
 
         A pin of another node is none of the slot, and is told because people take it for one.
         """
         if self[slot].bases.best_under(statistic) is not None:
-            return ""
+            return None
         own = self[slot].passes.best_under(statistic)
         if own is not None:
-            return f"its pin, receipt {own.receipt}, has {own.figure.reps} repetition(s), {GUARD_REPS} are needed"
+            reps = own.figure.reps
+            return PinProblem(f"its pin, receipt {own.receipt}, has {reps} repetition(s), {GUARD_REPS} are needed")
         for other in self._on_nodes[slot._replace(node="")]:
             pin = self[other].passes.best_under(statistic)
             if pin is not None:
-                return f"its pin, receipt {pin.receipt}, is of the node {other.node}"
-        return ""
+                return PinProblem(f"its pin, receipt {pin.receipt}, is of the node {other.node}", elsewhere=True)
+        return None
 
 
 def holding(rung: Rung, since: int, arm: str, figure: Figure) -> Holding:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from ledger.canonical import JsonObject
     from ledger.scoring.rung import Figure, Slot
+    from ledger.scoring.slots import PinProblem
 
 LABELS = ("REJECT", "UNRESOLVED", "REVIEW", "BASELINE", "none", "xs", "s", "m", "l", "xl")
 
@@ -91,7 +92,7 @@ class Context:
     reference: Figure | None = None
     reference_problem: str = ""
     guard_bases: Mapping[tuple[Slot, str], tuple[Figure, int]] = field(default_factory=dict)
-    unqualified_pins: Mapping[Slot, str] = field(default_factory=dict)
+    unqualified_pins: Mapping[Slot, PinProblem] = field(default_factory=dict)
     noise: Fraction | None = None
     waived: frozenset[str] = frozenset()
     review: str = ""

@@ -86,6 +86,19 @@ def test_what_no_review_lets_count_is_said_to_be(desk: Desk, code: str) -> None:
     assert "in quarantine until" not in empty.err
 
 
+def test_drift_of_one_code_is_said_to_wait_for_a_review(desk: Desk) -> None:
+    path = heating(desk)
+    body = json.loads(path.read_text())
+    for arm in body["arms"]:
+        arm["code_sha256"] = body["arms"][0]["code_sha256"]
+    path.write_text(json.dumps(body))
+    assert "tells no speed" not in append(desk, path).err
+    shown = desk.run("show", "3").out
+    assert "no speed" not in shown
+    (line,) = [line for line in shown.splitlines() if "F_CONFOUNDED" in line]
+    assert line.endswith("quarantines it: out of frontier and pins until a review accepts it")
+
+
 def test_of_another_round_nothing_is_said(desk: Desk) -> None:
     done = append(desk, *tool_words(*PAIR), "--json").document("append")
     assert [receipt["quarantine"] for receipt in done["receipts"]] == [[]]

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from ledger.canonical import JsonObject
     from ledger.scoring.history import History, Judged
-    from ledger.scoring.rung import Slot
+    from ledger.scoring.rung import Rung, Slot
 
 SPEEDS = [100, 125, 128, 160, 200, 250, 256, 320, 400, 500]
 WON = {"xs", "s", "m", "l", "xl"}
@@ -110,10 +110,15 @@ def what_is_in(history: History) -> dict[str, Counter[Entry]]:
     return found
 
 
+def is_lost(rung: Rung) -> bool:
+    """Whether no review lets it count: two codes of which none knows what the time did."""
+    return UNSCORABLE in rung.quarantine and len({*rung.codes.values()}) > 1
+
+
 def entries_of(judged: Judged) -> Iterator[tuple[str, Entry]]:
     rung, label = judged.rung, judged.verdict.label if judged.verdict else ""
     accepted = judged.review == "accepted" if rung.quarantine else judged.review != "rejected" or has_candidate(judged)
-    if judged.gone_at is not None or not accepted or UNSCORABLE in rung.quarantine:
+    if judged.gone_at is not None or not accepted or is_lost(rung):
         return
     for slot, arm, figure in rung.all_figures():
         entry = (slot, rung.statistic, rung.index, arm)

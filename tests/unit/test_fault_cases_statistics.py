@@ -13,7 +13,7 @@ import pytest
 from ledger.flags import QUARANTINE
 from ledger.ingest.checks.series import count_pairs, drifts, is_cold
 from ledger.scoring.facts import decimal_text
-from tests.support.examined import MS, S, body_of, codes, examine, fact_of, rep, stream
+from tests.support.examined import MS, S, body_of, codes, examine, fact_of, rep, slot, stream
 from tests.support.rounds import sha256_hex
 
 if TYPE_CHECKING:
@@ -55,6 +55,18 @@ def test_C27_times_that_rise_through_both_arms_are_drift_and_no_difference_of_th
     assert {"F_CONFOUNDED"} < QUARANTINE
     main, candidate = (sum(HEATING[at : at + 3]) for at in (0, 3))
     assert decimal_text(100 * Fraction(candidate, main) - 100, 2) == "2.92"
+
+
+@pytest.mark.parametrize(("metric", "context"), [("ttft", 0), ("decode_tok_s", 0), ("decode_tok_s", 512)])
+def test_C27_only_drift_of_the_slot_itself_confounds_the_arms(metric: str, context: int) -> None:
+    # The first token comes later and later, and every token after it at one rate.
+    reps = [rep(stream((101, first, first + 1000)), "ttft", "decode_tok_s", arm=arm)
+            for first, arm in zip(range(100, 106), ONE_AFTER_THE_OTHER, strict=True)]  # fmt: skip
+    away = [rep(stream((101, 100, 1100), prompt_tokens=[512]), "ttft", "decode_tok_s", arm=arm, context=512)
+            for arm in ("main", "candidate")]  # fmt: skip
+    notes = examine(body_of(away[0], *reps, away[1], slot=slot(metric=metric, context=context)))
+    assert codes(notes) == ["F_DRIFT"] + ["F_CONFOUNDED"] * (metric == "ttft")
+    assert all("ttft at context 0" in note for note in notes)
 
 
 def test_C27_one_exchange_among_six_is_still_drift_and_two_are_not() -> None:

@@ -213,6 +213,17 @@ class TestTwice:
         assert make_rule(**members).body == rule_body(**members)
 
 
+class TestSlots:
+    @pytest.mark.parametrize("project", ["p+cache-warm", "0+cache-warm", "p+cache-warm+cache-warm", "p" * 190])
+    def test_the_name_of_what_a_cache_supplied_is_reserved(self, project: str) -> None:
+        slots = [{"metric": "ttft"}, {"metric": "ttft", "project": project}]
+        assert refusal(rule_body(slots=slots)) == ("E_SLOT", "/slots/1/project")
+
+    @pytest.mark.parametrize("project", ["p+cache-warm-not", "p+cache", "p" * 189])
+    def test_a_name_that_is_near_to_it_is_not(self, project: str) -> None:
+        assert make_rule(slots=[{"metric": "ttft", "project": project}]).slots[0]["project"] == project
+
+
 class TestDenominator:
     @pytest.mark.parametrize("part", ["plausibility", "boost"])
     def test_a_multiple_of_nothing_is_refused(self, part: str) -> None:

@@ -8,22 +8,29 @@ What the door says of the same data stands in ``test_fault_cases_*.py``; here it
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import orjson
 import pytest
 
+from ledger import schema
+from ledger.errors import RefusedError
+from ledger.kinds import check_body
 from ledger.scoring.pins import pins
 from ledger.scoring.rung import read_slot
 from ledger.scoring.verdict import verdict_to_json
 from tests.support.examined import MS, S, body_of, codes, examine, rep, slot, stream
 from tests.support.rounds import sha256_hex
 from tests.support.scoring import (
+    DECODE,
     GUARD,
     PARITY,
+    PREFILL,
     PREFILL_SLOT,
     Fold,
     frontier_of,
+    imported_body,
     make_rule,
     parity_point,
     scored_body,
@@ -88,6 +95,7 @@ MIXED: dict[str, tuple[list[list[int | None]], list[list[int | None]]]] = {
     "between repetitions": ([[0, 0], [500, 500]], [[0, 0], [0, 0]]),
     "within main": ([[0, 0], [0, 0]], [[0, 0], [0, 1]]),
     "between arms": ([[500, 500], [500, 500]], [[0, 0], [0, 0]]),
+    "between arms, by how much": ([[500, 500], [500, 500]], [[1, 1], [1, 1]]),
     "one that says nothing": ([[500, 500], [500, 500]], [[500, 500], [500, None]]),
 }
 
@@ -119,6 +127,64 @@ def test_C11_an_arm_that_says_nothing_of_a_cache_is_no_warm_one() -> None:
     index = fold.add("round", body)
     fold.rule_on(index, "review", outcome="accepted")
     assert (fold.verdict(index).label, fold.verdict(index).code) == ("UNRESOLVED", "E_MIXED_CACHE")
+
+
+def judged_warm(body: JsonObject) -> str:
+    """What comes of a warm round that a review has accepted."""
+    fold = Fold(make_rule())
+    index = fold.add("round", body)
+    fold.rule_on(index, "review", outcome="accepted")
+    return fold.verdict(index).code or fold.verdict(index).label
+
+
+@pytest.mark.parametrize(
+    ("cached", "found"), [(520, "xl"), (521, "E_MIXED_CACHE"), (480, "xl"), (479, "E_MIXED_CACHE")]
+)
+def test_C11_arms_may_differ_by_two_hundredths_of_what_a_cache_supplied(cached: int, found: str) -> None:
+    body = cached_body("r", [[cached - 100, cached + 100], [cached]], [[500], [500, 500]])
+    for each in body["reps"]:
+        each["records"]["prompt_tokens"] = [1000] * len(each["records"]["wall_ns"])
+        each["context"] = 1000
+        each["records"]["wall_ns"] = [(13 - 3 * (each["arm"] == "candidate")) * MS] * len(each["records"]["wall_ns"])
+    assert judged_warm(body | {"slot": body["slot"] | {"context": 1000}}) == found
+
+
+@pytest.mark.parametrize(("cached", "found"), [(980, "m"), (979, "E_MIXED_CACHE")])
+def test_C11_where_prompts_are_untold_the_tokens_of_a_request_are_compared(cached: int, found: str) -> None:
+    body = scored_body("r", [1000] * 3, [1000] * 3, guard=(1070, 1000), slot=DECODE, guards=[])
+    for each in body["reps"]:
+        del each["records"]["prompt_tokens"]
+        each["metrics"] = ["decode_tok_s"]
+        each["records"]["cached_tokens"] = [cached if each["arm"] == "main" else 1000]
+    assert judged_warm(body) == found
+
+
+def test_C11_failed_requests_say_nothing_of_how_warm_an_arm_was() -> None:
+    body = cached_body("r", [[500, 1]] * 2, [[500, 500]] * 2, ok=[True, False])
+    assert judged_warm(body) == "xl"
+
+
+def with_totals(body: JsonObject, metric: str, *arms: str) -> JsonObject:
+    """A round with a repetition of each of these arms that tells the time of 100 tokens, and of no prompt."""
+    template = body["reps"][0]
+    totals = [template | {"arm": arm, "metrics": [metric], "context": 0} for arm in arms]
+    totals = [each | {"records": {"completion_tokens": [100], "wall_ns": [template["wall_ns"]]}} for each in totals]
+    reps = [*body["reps"], *totals]
+    return body | {"reps": [each | {"order": order} for order, each in enumerate(reps)]}
+
+
+def test_C11_what_tells_of_no_prompt_makes_no_round_mixed() -> None:
+    warm = cached_body("r", [[500]] * 2, [[500]] * 2)
+    assert judged_warm(with_totals(warm, "gen_tok_s", "main", "candidate")) == "xl"
+    cold = cached_body("r", [[0]] * 2, [[0]] * 2)
+    assert judged_warm(with_totals(cold, "gen_tok_s", "main", "candidate")) == "xl"
+
+
+def test_C11_a_silent_repetition_that_meets_a_warm_one_makes_the_round_mixed() -> None:
+    body = with_totals(cached_body("r", [[500]] * 2, [[500]] * 2), "wall", "main", "candidate")
+    told = body["reps"][-1]
+    told["records"] |= {"prompt_tokens": [512], "cached_tokens": [500]}
+    assert judged_warm(body) == "E_MIXED_CACHE"
 
 
 def test_C11_the_two_requests_of_the_case_are_one_mixed_round() -> None:
@@ -181,6 +247,28 @@ def test_C11_what_was_warm_is_never_held_against_what_was_cold() -> None:
     assert [str(slot).partition(" ")[0] for slot in (PREFILL_SLOT, PREFILL_SLOT.warmed())] == ["p", "p+cache-warm"]
     for where, receipts in ((PREFILL_SLOT, {cold, again}), (PREFILL_SLOT.warmed(), {warm})):
         assert {item.receipt for item in fold.history.slots[where].frontier.items} == receipts
+
+
+@pytest.mark.parametrize("project", ["p+cache-warm", "p" * 190])
+def test_C11_nobody_names_a_slot_as_what_a_cache_supplied(project: str) -> None:
+    named = DECODE | {"project": project}
+    bodies = {
+        "round": scored_body("r", [1300] * 2, [1000] * 2, slot=PREFILL | {"project": project}),
+        "imported": imported_body("i", "1300", "1000", slot=named),
+        "incident": {"slot": named, "arms": []},
+    }
+    for kind, body in bodies.items():
+        with pytest.raises(RefusedError) as caught:
+            check_body(kind, body)
+        assert (caught.value.code, caught.value.where) == ("E_SLOT", "/slot/project")
+
+
+def test_C11_the_longest_project_has_a_warm_slot_whose_name_is_a_project() -> None:
+    warm = cached_body("w", [[500]] * 2, [[500]] * 2) | {"slot": PREFILL | {"project": "p" * 189}}
+    fold = Fold(make_rule())
+    where = fold.judged(fold.add("round", warm)).rung.slot
+    schema.validate("round-input", warm | {"slot": where._asdict()})
+    assert where.is_warm
 
 
 def test_C11_a_cold_reference_is_no_denominator_of_a_warm_round() -> None:
@@ -263,6 +351,23 @@ def test_C27_the_same_times_of_arms_that_take_turns_are_scored() -> None:
     index = fold.add("round", heating(["main", "candidate"] * 3))
     assert fold.verdict(index).label == "none"
     assert counted(fold, WALL_SLOT) != []
+
+
+def test_C27_drift_of_one_code_is_noise_for_a_review() -> None:
+    fold = Fold(make_rule(slots=[{"metric": "wall"}]))
+    body = heating(["main"] * 3 + ["candidate"] * 3)
+    for arm in body["arms"]:
+        arm["code_sha256"] = sha256_hex("one code")
+    noise = fold.add("round", body | {"purpose": "noise"})
+    state = fold.history.slots[WALL_SLOT]
+    assert (fold.judged(noise).rung.unscorable, fold.judged(noise).counts, state.noise_floor) == (None, False, None)
+    fold.rule_on(noise, "review", outcome="accepted")
+    assert state.noise_floor == Fraction(6 * (HEATING[-1] - HEATING[0]), sum(HEATING))
+    itself = fold.add("round", body | {"id": "s"})
+    assert (fold.verdict(itself).label, fold.verdict(itself).code) == ("REVIEW", "E_QUARANTINED")
+    body["arms"][0]["settings"] = {"flag": "on"}  # what differs can be taken for what the time did
+    other = fold.add("round", body | {"id": "t"})
+    assert (fold.verdict(other).label, fold.verdict(other).code) == ("UNRESOLVED", "E_CONFOUNDED")
 
 
 def test_C27_a_confounded_session_is_no_base_of_a_guard() -> None:

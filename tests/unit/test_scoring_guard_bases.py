@@ -178,14 +178,15 @@ UNQUALIFIED: dict[str, tuple[int, str, str]] = {
 
 
 @pytest.mark.parametrize("case", UNQUALIFIED)
-def test_C32_where_no_pin_qualifies_main_of_the_session_is_the_base_and_that_is_said(case: str) -> None:
+def test_C32_where_no_pin_qualifies_main_of_the_session_is_the_base_and_a_pin_of_few_is_told(case: str) -> None:
     reps, node, _ = UNQUALIFIED[case]
     fold = Fold(make_rule(guards=[GUARD]))
     fold.add("round", pin_session("wrong", OLD_PIN, reps, slot=DECODE | {"node": node}))
     worse = fold.add("round", guarded_round("worse", main=NEW_PIN))
     assert (fold.verdict(worse).label, fold.verdict(worse).code) == ("REJECT", "E_GUARD")
     assert "the base is 18.4435" in fold.verdict(worse).gates[-1].detail
-    assert fold.verdict(worse).flags == ("F_PIN_UNQUALIFIED",)
+    # What another node did says nothing against the first session of this one.
+    assert fold.verdict(worse).flags == (("F_PIN_UNQUALIFIED",) if node == "n1" else ())
     assert not any(text in text_of(fold, worse) for text in ("7.77", OLD_PIN))
 
 
@@ -212,6 +213,60 @@ def test_C32_a_session_whose_main_holds_passes_with_the_flag_and_is_the_base_of_
     context = fold.judged(second).context
     assert context is not None
     assert [receipt for _, receipt in context.guard_bases.values()] == [first]
+
+
+FEW = "main of the session has 2 repetition(s), 3 are needed"
+
+
+def test_C32_sessions_of_two_repetitions_do_not_let_a_guard_fall() -> None:
+    fold = Fold(make_rule(guards=[GUARD]))
+    for number, speed in enumerate((1000, 995, 985, 900, 500)):
+        body = scored_body(f"r{number}", [1300] * 2, [1000] * 2, guard=(speed, speed))
+        verdict = fold.verdict(fold.add("round", body))
+        assert (verdict.label, verdict.gate, verdict.code) == ("UNRESOLVED", "guards", "E_PIN_UNQUALIFIED")
+        assert verdict.gates[-1].detail.endswith(FEW)
+    assert [*fold.history.slots[DECODE_SLOT].bases.items] == []
+
+
+@pytest.mark.parametrize("reps", [1, 2, 3])
+def test_C32_main_of_the_session_is_a_base_from_the_repetitions_on_that_a_pin_needs(reps: int) -> None:
+    body = scored_body("r", [1300] * 3, [1000] * 3, guard=(1000, 1000))
+    for each in [each for each in body["reps"] if each["arm"] == "main"][reps:]:
+        each["metrics"] = ["prefill_tok_s"]
+    alone = verdict_of(make_rule(guards=[GUARD]), "round", body)
+    fold = Fold(make_rule(guards=[GUARD]))
+    fold.add("round", pin_session("other", OLD_PIN, 5, slot=DECODE | {"node": "boxB"}))
+    beside = fold.verdict(fold.add("round", body))
+    if reps == GUARD_REPS:
+        assert [(each.label, each.flags) for each in (alone, beside)] == [("xl", ())] * 2
+        return
+    assert [(each.label, each.code) for each in (alone, beside)] == [("UNRESOLVED", "E_PIN_UNQUALIFIED")] * 2
+    assert [each.flags for each in (alone, beside)] == [(), ("F_PIN_UNQUALIFIED",)]
+    few = f"main of the session has {reps} repetition(s), 3 are needed"
+    against = "there is nothing to hold decode_tok_s at 512 against: "
+    assert alone.gates[-1].detail == against + few
+    assert beside.gates[-1].detail == f"{against}its pin, receipt 0, is of the node boxB; {few}"
+
+
+def test_C32_main_of_two_repetitions_raises_a_base_and_never_lowers_one() -> None:
+    for pinned, candidate, label in (("900", 950, "REJECT"), ("1100", 1050, "REJECT"), ("1000", 1000, "xl")):
+        fold = Fold(make_rule(guards=[GUARD]))
+        fold.add("round", pin_session("pin", pinned, 3))
+        index = fold.add("round", scored_body("r", [1300] * 2, [1000] * 2, guard=(candidate, 1000)))
+        assert fold.verdict(index).label == label
+
+
+def test_C32_where_main_does_not_qualify_the_base_of_the_rule_stands_in() -> None:
+    rule = make_rule(guards=[GUARD | {"unattested_base": "900"}])
+    held = [verdict_of(rule, "round", scored_body("r", [1300] * 2, [1000] * 2, guard=pair))
+            for pair in ((900, 800), (890, 800), (950, 1000))]  # fmt: skip
+    assert [verdict.label for verdict in held] == ["xl", "REJECT", "REJECT"]
+    assert held[0].unattested == ("base of decode_tok_s at 512",)
+
+
+def test_C32_a_guard_against_the_frontier_takes_main_of_the_session_as_ever() -> None:
+    rule = make_rule(guards=[GUARD | {"role": "basis"}])
+    assert verdict_of(rule, "round", scored_body("r", [1300] * 2, [1000] * 2, guard=(1000, 1000))).label == "xl"
 
 
 def test_C32_a_pin_that_is_withdrawn_is_no_base_any_more() -> None:
@@ -294,6 +349,6 @@ def test_C39_nothing_to_compare_is_no_pass_unless_a_waiver_names_it() -> None:
 
 def test_C39_a_waiver_of_plausibility_waives_no_guard() -> None:
     fold = Fold(make_rule(guards=[GUARD]))
-    index = fold.add("round", scored_body("r", [1300, 1300], [1000, 1000], guard=(800, 1000)))
+    index = fold.add("round", scored_body("r", [1300] * 3, [1000] * 3, guard=(800, 1000)))
     fold.rule_on(index, "waiver", gate="plausibility")
     assert fold.verdict(index).code == "E_GUARD"

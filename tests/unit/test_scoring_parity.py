@@ -180,7 +180,7 @@ class TestParity:
 class TestMoreOfParityAndGuards:
     def test_k3_A8_every_guard_must_hold_and_each_is_listed(self) -> None:
         guards = [GUARD, GUARD | {"metric": "ttft"}]
-        body = scored_body("r", [1300, 1300], [1000, 1000], guard=(995, 1000))
+        body = scored_body("r", [1300] * 3, [1000] * 3, guard=(995, 1000))
         body["guards"].append({"metric": "ttft", "context": 512})
         for rep in body["reps"]:
             rep["metrics"].append("ttft")

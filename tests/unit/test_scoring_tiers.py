@@ -95,7 +95,7 @@ class TestTier:
 
     def test_k3_B10_decode_cannot_be_traded_for_prefill(self) -> None:
         rule = make_rule(guards=[GUARD])
-        traded = scored_body("r", [1300, 1300], [1000, 1000], guard=(800, 1000))
+        traded = scored_body("r", [1300] * 3, [1000] * 3, guard=(800, 1000))
         verdict = verdict_of(rule, "round", traded)
         assert (verdict.label, verdict.code) == ("REJECT", "E_GUARD")
         unmeasured = verdict_of(rule, "round", scored_body("r", [1300, 1300], [1000, 1000]))

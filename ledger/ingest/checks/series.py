@@ -41,8 +41,9 @@ def note_series(body: JsonObject, built_by: str) -> Iterator[Note]:
     series: dict[tuple[str, int], list[tuple[RepFact, str]]] = defaultdict(list)
     for fact in facts:
         series[fact.metric.name, fact.context] += [(rep, fact.arm) for rep in fact.reps]
-    for (metric, context), reps in series.items():
-        yield from _note_drift(f"{metric} at context {context}", sorted(reps, key=lambda item: item[0].entry))
+    slot = body["slot"]["metric"], body["slot"]["context"]
+    for key, reps in series.items():
+        yield from _note_drift(key, sorted(reps, key=lambda item: item[0].entry), scored=key == slot)
 
 
 # One sample.
@@ -98,7 +99,12 @@ def _cold_text(name: str, what: str, values: Sequence[Fraction]) -> str:
 # Drift.
 
 
-def _note_drift(name: str, reps: Sequence[tuple[RepFact, str]]) -> Iterator[Note]:
+def _note_drift(key: tuple[str, int], reps: Sequence[tuple[RepFact, str]], *, scored: bool) -> Iterator[Note]:
+    """Drift of a metric at a context; of the slot's own, arms that ran in one go too: nothing else says who is faster.
+
+    What stands beside the slot rises and falls with much that leaves the slot alone.
+    """
+    name = f"{key[0]} at context {key[1]}"
     values = [rep.median for rep, _ in reps]
     rising, falling = count_pairs(values)
     if not drifts(values):
@@ -113,7 +119,7 @@ def _note_drift(name: str, reps: Sequence[tuple[RepFact, str]]) -> Iterator[Note
         f"{len(values)} repetitions, from {reading_text(values[0])} to {reading_text(values[-1])}",
         "/reps",
     )
-    if mixed_up:
+    if scored and mixed_up:
         text = f"{name} changes with time and each arm ran in one go: arm and time cannot be told apart"
         yield Note("F_CONFOUNDED", text, "/reps")
 
