@@ -71,10 +71,9 @@ def test_C03_a_comparison_with_a_value_that_is_missing_does_not_pass(tmp_path: P
     cells = "results/bench.time_sum"
     without = changed(changed(ASV, f"{cells}/0/0", nothing), f"{cells}/11/0", None)
     done = run("compare", write(tmp_path, "a.json", ASV), "--", write(tmp_path, "b.json", without), "--json")
-    assert done.status == UNAVAILABLE
-    (pair,) = done.document("compare")["pairs"]
-    assert pair["verdict"] == "UNRESOLVED"
-    assert "E_UNPAIRED" in [reason["code"] for reason in pair["reasons"]]
+    error = done.document("error")["error"]
+    assert (done.status, error["code"]) == (REFUSED, "E_UNPAIRED")
+    assert error["message"].endswith("lacks context 0, benchmark bench.time_sum, arguments/0 8")
 
 
 def test_C03_a_round_with_nan_is_refused_with_the_place(desk: Desk) -> None:
