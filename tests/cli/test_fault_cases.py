@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cli.inputs import read_round
-from tests.cli.program import OK, REFUSED, UNAVAILABLE, run
+from tests.cli.program import OK, REFUSED, run
 from tests.cli.samples import CODE, NODE, SLOT, WEIGHTS, make_rep, write_round
 from tests.support.outside import outside
 from tests.support.scoring import PARITY, make_rule, parity_point, scored_body, verdict_of

@@ -73,7 +73,8 @@ def read_details(run: Fields) -> Details:
     Raises:
         MalformedError: ``E_FIELD`` when they are of several lengths or an entry is no count, ``E_SAMPLE`` when one is
             no duration, ``E_ALL_FAILED`` when no request was answered, ``E_ZERO_TIME`` for an answer whose first token
-            took no time, ``E_COPIED_SAMPLES`` when a request is there twice.
+            took no time, ``E_ITL_SUM`` for gaps of which the first is the time to the first token, or that end after
+            the request, ``E_COPIED_SAMPLES`` when a request is there twice.
     """
     requests = _read_requests(run)
     answered = [each for each in requests if each.error is None]
