@@ -22,6 +22,7 @@ from ledger.canonical import NonFinite
 from ledger.errors import MalformedError
 from ledger.ingest.adapter import Row
 from ledger.ingest.asv_results import Benchmark, read_benchmarks
+from ledger.ingest.direction import read_tool_json
 from ledger.ingest.timed import (
     ONE_SAMPLE,
     differs,
@@ -36,7 +37,7 @@ from ledger.ingest.timed import (
     whole_ns,
     wrong_kind,
 )
-from ledger.ingest.values import as_label, as_object, read_json
+from ledger.ingest.values import as_label, as_object
 from ledger.ingest.words import counted, verb
 from ledger.metrics import NS_PER_S
 
@@ -107,7 +108,7 @@ class Asv:
 
     def read(self, raw: bytes, what: str) -> list[Row]:
         """See `Adapter`. A row is a benchmark with one combination of its parameters."""
-        document = as_object(read_json(raw, what, nonfinite=True), what)
+        document = as_object(read_tool_json(raw, what, nonfinite=True), what)
         if not isinstance(document.get("results"), dict) or "commit_hash" not in document:
             raise MalformedError("E_FORMAT", "expected commit_hash and results of asv", where=what)
         found, left_out = _sampled(document, what)

@@ -16,6 +16,7 @@ from typing import Any
 from ledger.canonical import MAX_INT, JsonObject, NumberText, parse_json
 from ledger.errors import MalformedError
 from ledger.ingest.adapter import Row
+from ledger.ingest.direction import refuse_directions
 from ledger.ingest.fields import plain_text
 from ledger.ingest.llama_bench_text import is_text_output, refuse_text
 from ledger.ingest.repeats import RunLine, refuse_repeats, run_lines
@@ -87,6 +88,7 @@ def _parse_rows(raw: bytes, what: str) -> list[tuple[RunLine, JsonObject]]:
     if not rows:
         raise MalformedError("E_EMPTY_RESULTS", "the file holds no test", where=what)
     for line, row in rows:
+        refuse_directions(row, f"{what}/{line.row}")
         if not isinstance(row, dict) or "samples_ns" not in row:
             raise MalformedError(
                 "E_FORMAT",
