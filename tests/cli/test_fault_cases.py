@@ -76,6 +76,20 @@ def test_C03_a_comparison_with_a_value_that_is_missing_does_not_pass(tmp_path: P
     assert error["message"].endswith("lacks context 0, benchmark bench.time_sum, arguments/0 8")
 
 
+def test_C03_a_file_of_no_tool_with_nan_is_refused_with_the_place(desk: Desk) -> None:
+    path = write(desk.root, "summary.json", {"kind": "serve", "completed": 2, "mean_tpot_ms": NAN})
+    sound = write(desk.root, "runs.jsonl", dump(sglang_run()))
+    report = desk.run("ingest", path, "--json", status=REFUSED).document("ingest")
+    assert report["files"][0]["error"]["code"] == "E_NONFINITE"
+    for words in (
+        ("append", *serving_words(path), "--key", desk.key("scorer")),
+        ("compare", path, "--", sound),
+        ("compare", sound, "--", path),
+    ):
+        error = error_of(desk, *words)
+        assert (error["code"], error["where"]) == ("E_NONFINITE", f"{path}/mean_tpot_ms"), words
+
+
 def test_C03_a_round_with_nan_is_refused_with_the_place(desk: Desk) -> None:
     path = write_round(desk.root, reported=NAN)
     error = error_of(desk, "append", path, "--key", desk.key("scorer"))
