@@ -27,6 +27,7 @@ from ledger.ingest.tandem.forced import TandemForced
 from ledger.ingest.tandem.record import TandemRecord
 from ledger.ingest.tandem.report import TandemReport
 from ledger.ingest.trtllm_bench import TrtllmBench
+from ledger.ingest.values import read_json_lenient
 from ledger.ingest.vllm.latency import VllmLatency
 from ledger.ingest.vllm.serve import VllmServe
 from ledger.ingest.vllm.throughput import VllmThroughput
@@ -61,6 +62,9 @@ ADAPTERS: Mapping[str, Adapter] = {
 }
 
 
+_NO_NUMBERS = (b"NaN", b"Infinity")
+
+
 def find_adapter(name: str) -> Adapter:
     """The adapter of a tool.
 
@@ -76,8 +80,9 @@ def recognise(raw: bytes, what: str) -> Adapter:
     """The adapter of the tool that wrote some bytes, by what stands in them.
 
     Raises:
-        MalformedError: ``E_FORMAT`` when none knows them, or several do; ``E_EMPTY_RESULTS`` for an empty file;
-            ``E_LFS_POINTER`` for what stands in place of one.
+        MalformedError: ``E_FORMAT`` when none knows them, or several do; ``E_NONFINITE`` when none does and they are
+            JSON but for a number that is none; ``E_EMPTY_RESULTS`` for an empty file; ``E_LFS_POINTER`` for what stands
+            in place of one.
     """
     refuse_lfs_pointer(raw, what)
     if not raw.strip():
@@ -90,8 +95,31 @@ def recognise(raw: bytes, what: str) -> Adapter:
         raise MalformedError("E_FORMAT", f"it could be of {names}; name the tool with --from", where=what)
     if is_perplexity_text(raw):
         raise MalformedError("E_FORMAT", "a text of llama-perplexity: give it as --parity ROLE=FILE", where=what)
+    _refuse_nonfinite(raw, what)
     raise MalformedError(
         "E_FORMAT",
         "no tool that is known here wrote it as it is, or it is cut (rungbook ingest --list has them; --from names it)",
         where=what,
     )
+
+
+def _refuse_nonfinite(raw: bytes, what: str) -> None:
+    """Refuse what would be JSON, or JSON Lines, but for a bare ``NaN`` or ``Infinity``: this is its fault."""
+    if not any(word in raw for word in _NO_NUMBERS):
+        return
+    try:
+        _, places = read_json_lenient(raw, what)
+        found = [what + place for place in places]
+    except MalformedError as whole:
+        if whole.code != "E_JSON":
+            return
+        lines = [(number, line) for number, line in enumerate(raw.split(b"\n"), 1) if line.strip()]
+        try:
+            read = [(name := f"{what}, line {number}", read_json_lenient(line, name)) for number, line in lines]
+        except MalformedError:
+            return
+        found = [name + place for name, (_, places) in read for place in places]
+    if found:
+        raise MalformedError(
+            "E_NONFINITE", "a bare NaN or Infinity is not a number that can be recorded, and no JSON", where=found[0]
+        )

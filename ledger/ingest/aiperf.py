@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from ledger.canonical import parse_json
 from ledger.errors import MalformedError
 from ledger.ingest.adapter import Row
+from ledger.ingest.direction import refuse_directions
 from ledger.ingest.fields import Fields, error_text, read_duration
 from ledger.ingest.printed import differs, is_first_token_cold
 from ledger.ingest.repeats import refuse_same_times
@@ -96,7 +97,9 @@ class Aiperf:
         phases: dict[str, list[_Request]] = defaultdict(list)
         lines = [(number, line) for number, line in enumerate(raw.split(b"\n"), 1) if line.strip()]
         for at, (number, line) in enumerate(lines):
-            request = _read_request(parse_json(line, what=f"{what}, line {number}", fractions=True), f"{what}/{at}")
+            found = parse_json(line, what=f"{what}, line {number}", fractions=True)
+            refuse_directions(found, f"{what}/{at}")
+            request = _read_request(found, f"{what}/{at}")
             phases[request.phase].append(request)
         if not phases[_MEASURED]:
             raise MalformedError("E_EMPTY_RESULTS", f"no request of the phase {_MEASURED!r}", where=what)

@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING
 from ledger.errors import MalformedError
 from ledger.ingest.adapter import Row
 from ledger.ingest.aiperf_config import read_settings, read_start, read_weights, read_workload
+from ledger.ingest.direction import read_tool_json
 from ledger.ingest.fields import UNITS, Fields, as_printed
 from ledger.ingest.printed import find_mismatches, is_first_token_cold, mean_rate_notes
-from ledger.ingest.values import as_object, printed_number, read_json
+from ledger.ingest.values import as_object, printed_number
 from ledger.metrics import NS_PER_MS, NS_PER_S
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class AiperfSummary:
 
     def read(self, raw: bytes, what: str) -> list[Row]:
         """See `Adapter`. A summary is one row."""
-        document = Fields(values=as_object(read_json(raw, what), what), where=what)
+        document = Fields(values=as_object(read_tool_json(raw, what), what), where=what)
         return [_read_row(document, document.inner("records") if document.has("records") else document)]
 
 

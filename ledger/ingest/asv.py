@@ -22,6 +22,7 @@ from ledger.canonical import NonFinite
 from ledger.errors import MalformedError
 from ledger.ingest.adapter import Row
 from ledger.ingest.asv_results import Benchmark, read_benchmarks
+from ledger.ingest.direction import read_tool_json
 from ledger.ingest.timed import (
     ONE_SAMPLE,
     differs,
@@ -36,7 +37,7 @@ from ledger.ingest.timed import (
     whole_ns,
     wrong_kind,
 )
-from ledger.ingest.values import as_label, as_object, read_json
+from ledger.ingest.values import as_label, as_object
 from ledger.ingest.words import counted, verb
 from ledger.metrics import NS_PER_S
 
@@ -102,17 +103,37 @@ class Asv:
     about = "asv results of one commit, run with --record-samples"
 
     def recognises(self, raw: bytes) -> bool:
-        """See `Adapter`."""
+        """See `Adapter`. Rows under names of columns are asv's, whatever else is missing."""
+        if raw.lstrip()[:1] == b"{" and b'"result_columns"' in raw and b'"results"' in raw:
+            return True
         return all(member in raw for member in (b'"commit_hash"', b'"results"', b'"requirements"', b'"params"'))
 
     def read(self, raw: bytes, what: str) -> list[Row]:
         """See `Adapter`. A row is a benchmark with one combination of its parameters."""
-        document = as_object(read_json(raw, what, nonfinite=True), what)
+        document = as_object(read_tool_json(raw, what, nonfinite=True), what)
+        _refuse_nulls(document, what)
         if not isinstance(document.get("results"), dict) or "commit_hash" not in document:
             raise MalformedError("E_FORMAT", "expected commit_hash and results of asv", where=what)
         found, left_out = _sampled(document, what)
         run = _read_run(document, what)
         return [_row(result, run, left_out) for result in found]
+
+
+def _refuse_nulls(document: JsonObject, what: str) -> None:
+    """Refuse rows of which none has a result, before anything else: that tells more than what the file lacks beside it.
+
+    Raises:
+        MalformedError: ``E_EMPTY_RESULTS``.
+    """
+    columns, results = document.get("result_columns"), document.get("results")
+    if not isinstance(columns, list) or "result" not in columns or not isinstance(results, dict):
+        return
+    at = columns.index("result")
+    cells = [row[at : at + 1] if isinstance(row, list) else [row] for row in results.values()]
+    values = [value for cell in cells for each in cell for value in (each if isinstance(each, list) else [each])]
+    if all(value is None or isinstance(value, NonFinite) for value in values):
+        number = max(len(values), len(results))
+        raise MalformedError("E_EMPTY_RESULTS", f"none of {number} results has a value", where=f"{what}/results")
 
 
 def _sampled(document: JsonObject, what: str) -> tuple[list[_Result], list[str]]:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 from ledger.canonical import NonFinite, escape_pointer
 from ledger.errors import MalformedError
 from ledger.ingest.adapter import Row
+from ledger.ingest.direction import read_tool_json
 from ledger.ingest.google_benchmark_context import Context, read_context
 from ledger.ingest.timed import (
     ONE_SAMPLE,
@@ -30,7 +31,6 @@ from ledger.ingest.timed import (
     mismatch,
     read_count,
     read_duration,
-    refuse_direction,
     reported_value,
     setting_text,
     summarise,
@@ -38,7 +38,7 @@ from ledger.ingest.timed import (
     whole_ns,
     wrong_kind,
 )
-from ledger.ingest.values import as_object, as_text, look, read_json
+from ledger.ingest.values import as_object, as_text, look
 from ledger.ingest.words import counted
 
 if TYPE_CHECKING:
@@ -94,8 +94,7 @@ class GoogleBenchmark:
 
     def read(self, raw: bytes, what: str) -> list[Row]:
         """See `Adapter`. A row is a test: all repetitions of one name, at the place of the first."""
-        document = as_object(read_json(raw, what, nonfinite=True), what)
-        refuse_direction(document, what)
+        document = as_object(read_tool_json(raw, what, nonfinite=True), what)
         rows = document.get("benchmarks")
         if not isinstance(rows, list):
             raise MalformedError("E_FORMAT", "expected a list of benchmarks of Google Benchmark", where=what)
@@ -125,7 +124,6 @@ def _sort_rows(rows: Sequence[object], where: str) -> _File:
 
 def _object(value: object, where: str) -> JsonObject:
     row = as_members(value, where)
-    refuse_direction(row, where)
     if "run_name" in row:
         as_text(row["run_name"], f"{where}/run_name")
     return row

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING
 
 from ledger.errors import MalformedError
 from ledger.ingest.adapter import Row
+from ledger.ingest.direction import read_tool_json
 from ledger.ingest.timed import (
     ONE_SAMPLE,
     compare_printed,
     read_duration,
-    refuse_direction,
     reported_value,
     setting_texts,
     summarise,
@@ -28,7 +28,7 @@ from ledger.ingest.timed import (
     whole_ns,
     wrong_kind,
 )
-from ledger.ingest.values import as_object, as_text, read_json
+from ledger.ingest.values import as_object, as_text
 from ledger.metrics import NS_PER_S
 
 if TYPE_CHECKING:
@@ -55,8 +55,7 @@ class Hyperfine:
 
     def read(self, raw: bytes, what: str) -> list[Row]:
         """See `Adapter`. A row is a command."""
-        document = as_object(read_json(raw, what), what)
-        refuse_direction(document, what)
+        document = as_object(read_tool_json(raw, what), what)
         results = document.pop("results", None)
         if not isinstance(results, list):
             raise MalformedError("E_FORMAT", "expected a list of results of hyperfine", where=what)
@@ -64,8 +63,6 @@ class Hyperfine:
             raise MalformedError("E_EMPTY_RESULTS", "the file holds no result", where=f"{what}/results")
         common = setting_texts(document, what)
         objects = [as_object(result, f"{what}/results/{at}") for at, result in enumerate(results)]
-        for at, result in enumerate(objects):
-            refuse_direction(result, f"{what}/results/{at}")
         times = [_times(result, f"{what}/results/{at}") for at, result in enumerate(objects)]
         drift = _drift([time for each in times for time in each])
         return [

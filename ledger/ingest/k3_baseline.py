@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 from ledger import canonical
 from ledger.canonical import NumberText
 from ledger.errors import MalformedError, RefusedError
+from ledger.ingest.direction import read_tool_json
 from ledger.ingest.plain_text import as_plain_text, as_time, flatten
 from ledger.ingest.sparkinfer.run import Fault
-from ledger.ingest.values import as_decimal, as_label, as_object, as_text, look, plain, read_json
+from ledger.ingest.values import as_decimal, as_label, as_object, as_text, look, plain
 from ledger.kinds import check_body
 from ledger.schema import validate
 
@@ -66,7 +67,7 @@ class K3Baseline:
 
     def read(self, raw: bytes, what: str) -> list[Row]:
         """See `Adapter`: there is no repetition in the file."""
-        _read_entries(as_object(read_json(raw, what), what), what)
+        _read_entries(as_object(read_tool_json(raw, what), what), what)
         raise MalformedError(
             "E_NO_SAMPLES",
             "figures without their repetitions make no round; rungbook import k3-baseline keeps them as imported",
@@ -90,7 +91,7 @@ def read_baseline(raw: bytes, what: str, given: Given) -> list[JsonObject]:
         RefusedError: ``E_MISSING`` naming all that must be given; ``E_MIXED`` for what is given although the file
             says it, and for a context of an entry that it does not have.
     """
-    body = as_object(read_json(raw, what), what)
+    body = as_object(read_tool_json(raw, what), what)
     figures = [
         _Figure(entry=key, at=at, member=member, item=item)
         for at, (key, item) in enumerate(_read_entries(body, what).items())

@@ -11,12 +11,15 @@ Source: tools/llama-bench in github.com/ggml-org/llama.cpp, the fields of ``stru
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 from ledger.canonical import MAX_INT, JsonObject, NumberText, parse_json
 from ledger.errors import MalformedError
 from ledger.ingest.adapter import Row
+from ledger.ingest.direction import refuse_directions
 from ledger.ingest.fields import plain_text
 from ledger.ingest.llama_bench_text import is_text_output, refuse_text
+from ledger.ingest.repeats import RunLine, refuse_repeats, run_lines
 from ledger.ingest.values import printed_number
 from ledger.metrics import NS_PER_S
 from ledger.strict import parse_time
@@ -47,30 +50,56 @@ class LlamaBench:
 
     def read(self, raw: bytes, what: str) -> list[Row]:
         """See `Adapter`."""
-        return [_read_row(row, at, what) for at, row in enumerate(_parse_rows(raw, what))]
+        parsed = _parse_rows(raw, what)
+        rows = [line.note(_read_row(row, line.row, what)) for line, row in parsed]
+        refuse_repeats(
+            [(_said(row), f"{what}/{row.number}") for (line, _), row in zip(parsed, rows, strict=True) if line.raw]
+        )
+        return rows
 
 
-def _parse_rows(raw: bytes, what: str) -> list[JsonObject]:
+def _said(row: Row) -> list[object]:
+    """Everything that a line says of its run."""
+    return [
+        row.records,
+        row.reported,
+        row.settings,
+        row.workload,
+        row.started_at,
+        row.commit,
+        row.environment,
+        row.weights,
+    ]
+
+
+def _parse_rows(raw: bytes, what: str) -> list[tuple[RunLine, JsonObject]]:
+    """Every row with its line, which is empty for a row of an array."""
     refuse_text(raw, what)
+    rows: list[tuple[RunLine, Any]]
     start = raw.lstrip()
     if start[:1] == b"[":
-        rows = parse_json(raw, what=what, fractions=True)
+        rows = _unlined(parse_json(raw, what=what, fractions=True))
     elif start[:1] == b"{" and not start.split(b"\n", 1)[0].rstrip().endswith(b"}"):
-        rows = [parse_json(raw, what=what, fractions=True)]  # one object over several lines: no JSON Lines
+        rows = _unlined([parse_json(raw, what=what, fractions=True)])  # one object over several lines: no JSON Lines
     else:
         rows = [
-            parse_json(line, what=f"{what}, line {at}", fractions=True)
-            for at, line in enumerate(raw.split(b"\n"), 1)
-            if line.strip()
+            (line, parse_json(line.raw, what=f"{what}, line {line.number}", fractions=True)) for line in run_lines(raw)
         ]
     if not rows:
         raise MalformedError("E_EMPTY_RESULTS", "the file holds no test", where=what)
-    for at, row in enumerate(rows):
+    for line, row in rows:
+        refuse_directions(row, f"{what}/{line.row}")
         if not isinstance(row, dict) or "samples_ns" not in row:
             raise MalformedError(
-                "E_FORMAT", "expected llama-bench tests with samples_ns (-o json or -o jsonl)", where=f"{what}/{at}"
+                "E_FORMAT",
+                "expected llama-bench tests with samples_ns (-o json or -o jsonl)",
+                where=f"{what}/{line.row}",
             )
-    return list(rows)
+    return rows
+
+
+def _unlined(rows: list[Any]) -> list[tuple[RunLine, Any]]:
+    return [(RunLine(at, at, b""), row) for at, row in enumerate(rows)]
 
 
 def _read_row(row: JsonObject, number: int, what: str) -> Row:

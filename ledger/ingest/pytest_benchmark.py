@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from ledger.errors import MalformedError
 from ledger.ingest.adapter import Row
+from ledger.ingest.direction import read_tool_json, refuse_direction
 from ledger.ingest.timed import (
     LOCAL_TIME,
     ONE_SAMPLE,
@@ -27,7 +28,6 @@ from ledger.ingest.timed import (
     read_count,
     read_duration,
     read_start,
-    refuse_direction,
     reported_value,
     setting_texts,
     summarise,
@@ -35,7 +35,7 @@ from ledger.ingest.timed import (
     whole_ns,
     wrong_kind,
 )
-from ledger.ingest.values import as_label, as_object, as_text, look, read_json
+from ledger.ingest.values import as_label, as_object, as_text, look
 from ledger.metrics import NS_PER_S
 
 if TYPE_CHECKING:
@@ -63,11 +63,10 @@ class PytestBenchmark:
 
     def read(self, raw: bytes, what: str) -> list[Row]:
         """See `Adapter`. A row is a test."""
-        document = as_object(read_json(raw, what), what)
+        document = as_object(read_tool_json(raw, what), what)
         benchmarks = document.get("benchmarks")
         if not isinstance(benchmarks, list) or "machine_info" not in document:
             raise MalformedError("E_FORMAT", "expected machine_info and benchmarks of pytest-benchmark", where=what)
-        refuse_direction(document, what)
         commit = _commit(document, what)
         if not benchmarks:
             raise MalformedError("E_EMPTY_RESULTS", "the file holds no benchmark", where=f"{what}/benchmarks")
@@ -143,7 +142,6 @@ def _is_text(value: object) -> bool:
 
 def _row(number: int, value: object, run: _Run, where: str) -> Row:
     benchmark = as_members(value, where)
-    refuse_direction(benchmark, where)
     stats = as_members(look(benchmark, "stats", where), f"{where}/stats")
     iterations = read_count(stats.get("iterations"), f"{where}/stats/iterations", "iterations")
     seconds = _samples(stats, f"{where}/stats")

@@ -28,6 +28,15 @@ if TYPE_CHECKING:
     from ledger.ingest.tandem.block_ab import BlockAb
 
 _REPEAT = re.compile(r"0|[1-9][0-9]{0,8}", re.ASCII)
+_NAMING: Mapping[str, tuple[str, ...]] = {
+    "google-benchmark": ("name", "run_name"),
+    "pytest-benchmark": ("fullname", "name", "param", "params/"),
+    "asv": ("benchmark", "arguments/"),
+}
+"""Settings that name a test, by the tool; with a ``/`` at its end all that begin so. They are no choice of a side."""
+_IMPLIED = frozenset({"run_name", "param"})
+_COMMAND = {"hyperfine": "command"}
+"""The setting that names a test once a side has several values of it. With one a side, two commands are compared."""
 _PASSING = frozenset({"load", "extra"})
 """Members of the environment that are no fixed fact of the node; what stands in ``extra`` is looked at one by one."""
 
@@ -58,11 +67,12 @@ def side_of_rows(label: str, files: Sequence[ToolFile]) -> Side:
     measured = [(file, row) for file in files for row in file.rows if not row.warmup]
     rows_of = Counter(id(file) for file, _ in measured)
     runs = [_run_of_row(file, row, alone=rows_of[id(file)] == 1) for file, row in measured]
+    named = len({run.named_test for run in runs}) > 1
     return _side(
         label,
-        runs,
+        [run.named() for run in runs] if named else runs,
         codes=[row.code_sha256 or row.commit or "" for _, row in measured],
-        settings=[row.settings for _, row in measured],
+        choices=_choices(measured[0][1].settings, _tool(*measured[0]), named=named) if measured else {},
         notes=[str(fault) for fault in join_notes((file.name, file.raw, row) for file, row in measured)],
     )
 
@@ -81,7 +91,7 @@ def sides_of_round(name: str, body: JsonObject) -> dict[str, Side]:
             f"{name}@{arm['role']}",
             runs,
             codes=[arm["code_sha256"]],
-            settings=[arm.get("settings", {})],
+            choices=_choices(arm.get("settings", {}), body["harness"]["name"], named=False),
             notes=[],
         )
     return sides
@@ -166,7 +176,7 @@ def _side(
     runs: Sequence[CompareRun],
     *,
     codes: Sequence[str],
-    settings: Sequence[Mapping[str, str]],
+    choices: Mapping[str, str],
     notes: Sequence[str],
 ) -> Side:
     if not runs:
@@ -175,21 +185,39 @@ def _side(
         raise RefusedError(
             "E_MIXED", f"{label} holds runs of several codes: {', '.join(sorted({*codes}))}", where=label
         )
-    choices = {name: value for name, value in settings[0].items() if not is_axis(name)}
     return Side(label=label, runs=tuple(runs), code=codes[0], choices=choices, notes=tuple(notes))
+
+
+def _choices(settings: Mapping[str, str], tool: str, *, named: bool) -> dict[str, str]:
+    """The settings that are no axis and do not name the test."""
+    naming = {*_naming(settings, tool), *([_COMMAND[tool]] if named and tool in _COMMAND else [])}
+    return {name: value for name, value in settings.items() if not is_axis(name) and name not in naming}
+
+
+def _naming(settings: Mapping[str, str], tool: str) -> list[str]:
+    """The settings that name the test."""
+    naming = _NAMING.get(tool, ())
+    whole, begins = {*naming}, tuple(name for name in naming if name.endswith("/"))
+    return [name for name in settings if name in whole or name.startswith(begins)] if naming else []
+
+
+def _tool(file: ToolFile, row: Row) -> str:
+    return str(row.harness.get("name", file.tool))
 
 
 def _run_of_row(file: ToolFile, row: Row, *, alone: bool) -> CompareRun:
     workload = row.workload or {}
     known = "prompt_tokens" in workload or row.mean_context or row.context is None
+    test = _test(workload, None if known else row.context, row.settings, _tool(file, row))
     return CompareRun(
         name=file.name if alone else f"{file.name}, row {row.number}",
-        test=_test(workload, None if known else row.context),
+        test=test,
+        named_test=_named_test(test, row.settings, _tool(file, row)),
         metrics=row.metrics,
         records=row.records,
         wall_ns=row.wall_ns,
         started_at=_orderable(row.started_at),
-        axes=_axes(row.settings, row.environment, row.weights) | {"tool": row.harness.get("name", file.tool)},
+        axes=_axes(row.settings, row.environment, row.weights) | {"tool": _tool(file, row)},
         source=hashlib.sha256(file.raw).hexdigest() + f"/{row.number}",
         order=row.number,
     )
@@ -197,17 +225,20 @@ def _run_of_row(file: ToolFile, row: Row, *, alone: bool) -> CompareRun:
 
 def _run_of_rep(name: str, rep: JsonObject, body: JsonObject, arm: JsonObject) -> CompareRun:
     workload = rep.get("workload", {})
+    settings, tool = arm.get("settings", {}), body["harness"]["name"]
     slot = {axis: str(body["slot"][axis]) for axis in ("project", "node", "quant")}
+    test = _test(workload, None if "prompt_tokens" in workload else rep["context"], settings, tool)
     return CompareRun(
         name=name,
-        test=_test(workload, None if "prompt_tokens" in workload else rep["context"]),
+        test=test,
+        named_test=_named_test(test, settings, tool),
         metrics=tuple(rep["metrics"]),
         records=rep["records"],
         wall_ns=rep["wall_ns"],
         started_at=rep["started_at"],
-        axes=_axes(arm.get("settings", {}), body["environment"], body["weights"])
+        axes=_axes(settings, body["environment"], body["weights"])
         | {f"slot/{axis}": value for axis, value in slot.items()}
-        | {"tool": body["harness"]["name"]},
+        | {"tool": tool},
         source=_source_of_rep(rep, body),
         order=rep["order"],
     )
@@ -222,11 +253,20 @@ def _source_of_rep(rep: JsonObject, body: JsonObject) -> str:
     return hashlib.sha256(canonical.encode(said)).hexdigest()
 
 
-def _test(workload: JsonObject, context: int | None) -> str:
+def _test(workload: JsonObject, context: int | None, settings: Mapping[str, str], tool: str) -> str:
     """What was asked for, as text: what two runs must have in common to be runs of one test."""
     parts = [f"{name} {value}" for name, value in sorted(workload.items())]
     parts += [] if context is None else [f"context {context}"]
+    names = _naming(settings, tool)
+    shown = [name for name in names if name not in _IMPLIED and not (name == "name" and "fullname" in names)]
+    parts += [f"{name} {settings[name]}" for name in shown]
     return ", ".join(parts) or "not said"
+
+
+def _named_test(test: str, settings: Mapping[str, str], tool: str) -> str:
+    """The test with its command; empty where no command can name it."""
+    command = settings.get(_COMMAND.get(tool, ""))
+    return "" if command is None else f"{test}, {_COMMAND[tool]} {command}"
 
 
 def _axes(settings: Mapping[str, str], environment: JsonObject, weights: JsonObject) -> dict[str, str]:

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 ONE_SAMPLE = "F_N1: one sample, which has no deviation"
 LOCAL_TIME = "F_TZ_MISSING: the start is a local time without a zone"
 
-_DIRECTIONS = ("higher_is_better", "lower_is_better", "smaller_is_better", "direction", "better")
 _SHOWN = 200
 _EARLIEST, _LATEST = 1970, 9998  # a zone must not lead out of the years that can be written
 _TIME = re.compile(
@@ -59,23 +58,6 @@ def as_members(value: object, where: str) -> JsonObject:
     if not isinstance(value, dict):
         raise wrong_kind("an object", value, where)
     return value
-
-
-def refuse_direction(members: JsonObject, where: str) -> None:
-    """Refuse an object that says which direction is better: the metric has one, whatever a file says of it.
-
-    No tool writes it. Whoever adds it means to be believed, and a wrong one makes a slowdown an improvement.
-
-    Raises:
-        MalformedError: ``E_DIRECTION``.
-    """
-    for name in _DIRECTIONS:
-        if name in members:
-            raise MalformedError(
-                "E_DIRECTION",
-                f"it says {name}: which direction is better is known of the metric, and never taken from a file",
-                where=f"{where}/{name}",
-            )
 
 
 # Samples.

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 
 from ledger.canonical import MAX_INT
 from ledger.ingest.adapter import Row
+from ledger.ingest.direction import read_tool_json
 from ledger.ingest.fields import Fields, as_printed, plain_text
 from ledger.ingest.printed import find_mismatches, is_first_token_cold, mean_rate_notes
-from ledger.ingest.values import as_object, printed_number, read_json
+from ledger.ingest.values import as_object, printed_number
 
 if TYPE_CHECKING:
     from ledger.canonical import JsonObject
@@ -43,7 +44,7 @@ class TrtllmBench:
 
     def read(self, raw: bytes, what: str) -> list[Row]:
         """See `Adapter`. The report is one row."""
-        return [_read_row(Fields(values=as_object(read_json(raw, what), what), where=what))]
+        return [_read_row(Fields(values=as_object(read_tool_json(raw, what), what), where=what))]
 
 
 def _read_row(report: Fields) -> Row:

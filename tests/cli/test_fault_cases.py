@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cli.inputs import read_round
-from tests.cli.program import OK, REFUSED, UNAVAILABLE, run
+from tests.cli.program import OK, REFUSED, run
 from tests.cli.samples import CODE, NODE, SLOT, WEIGHTS, make_rep, write_round
 from tests.support.outside import outside
 from tests.support.scoring import PARITY, make_rule, parity_point, scored_body, verdict_of
@@ -71,10 +71,23 @@ def test_C03_a_comparison_with_a_value_that_is_missing_does_not_pass(tmp_path: P
     cells = "results/bench.time_sum"
     without = changed(changed(ASV, f"{cells}/0/0", nothing), f"{cells}/11/0", None)
     done = run("compare", write(tmp_path, "a.json", ASV), "--", write(tmp_path, "b.json", without), "--json")
-    assert done.status == UNAVAILABLE
-    (pair,) = done.document("compare")["pairs"]
-    assert pair["verdict"] == "UNRESOLVED"
-    assert "E_UNPAIRED" in [reason["code"] for reason in pair["reasons"]]
+    error = done.document("error")["error"]
+    assert (done.status, error["code"]) == (REFUSED, "E_UNPAIRED")
+    assert error["message"].endswith("lacks context 0, benchmark bench.time_sum, arguments/0 8")
+
+
+def test_C03_a_file_of_no_tool_with_nan_is_refused_with_the_place(desk: Desk) -> None:
+    path = write(desk.root, "summary.json", {"kind": "serve", "completed": 2, "mean_tpot_ms": NAN})
+    sound = write(desk.root, "runs.jsonl", dump(sglang_run()))
+    report = desk.run("ingest", path, "--json", status=REFUSED).document("ingest")
+    assert report["files"][0]["error"]["code"] == "E_NONFINITE"
+    for words in (
+        ("append", *serving_words(path), "--key", desk.key("scorer")),
+        ("compare", path, "--", sound),
+        ("compare", sound, "--", path),
+    ):
+        error = error_of(desk, *words)
+        assert (error["code"], error["where"]) == ("E_NONFINITE", f"{path}/mean_tpot_ms"), words
 
 
 def test_C03_a_round_with_nan_is_refused_with_the_place(desk: Desk) -> None:

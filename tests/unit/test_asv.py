@@ -294,3 +294,19 @@ def test_facts_of_a_machine_and_lists_of_benchmarks_are_no_results() -> None:
     for document in (machine, benchmarks):
         assert refusal(document) == ("E_FORMAT", "run.json")
         assert not ADAPTERS["asv"].recognises(raw(document))
+
+
+@pytest.mark.parametrize("beside", [{}, {"version": 2}, {"commit_hash": "abc1234"}, {"version": 9, "params": {}}])
+@pytest.mark.parametrize("nothing", [None, [None], [None, NAN], []])
+def test_C38_results_that_are_all_null_are_none_whatever_else_is_missing(
+    beside: dict[str, Any], nothing: object
+) -> None:
+    rows = {"a.time_x": [nothing, []], "b.time_y": [None, []], "c.time_z": []}
+    document = {"result_columns": ["result", "params"], "results": rows} | beside
+    assert recognise(raw(document), "run.json").name == "asv"
+    assert refusal(document) == ("E_EMPTY_RESULTS", "run.json/results")
+
+
+def test_C38_one_result_makes_a_file_without_a_commit_another_format() -> None:
+    document = {"result_columns": ["result", "params"], "results": {"a": [None, []], "b": [[1.5], []]}}
+    assert refusal(document)[0] == "E_FORMAT"

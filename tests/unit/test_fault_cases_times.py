@@ -56,15 +56,25 @@ def test_C07_more_gaps_than_tokens_less_one_are_no_gaps_between_tokens() -> None
     assert refusal(body_of(rep(four | {"chunks": [4]})))[0] == "E_ITL_SUM"
 
 
-@pytest.mark.parametrize(("more", "refused"), [(1, False), (2, False), (3, True)])
-def test_C07_empty_pieces_of_a_chat_are_counted_beside_its_tokens(more: int, refused: bool) -> None:
-    """The client of vLLM counts the event with the role and the one with the reason of the end as pieces."""
+@pytest.mark.parametrize("more", [1, 2, 3, 50])
+def test_C07_pieces_that_are_counted_may_be_more_than_the_tokens(more: int) -> None:
+    """The client of vLLM counts empty events as pieces, and some count tokens with a tokenizer of their own."""
     gaps = [[10 * MS] * 3 + [0] * more]
-    body = body_of(rep(stream((4, 200, 230), itl_ns=gaps, chunks=[4 + more])))
+    assert codes(examine(body_of(rep(stream((4, 200, 230), itl_ns=gaps, chunks=[4 + more]))))) == ["F_CHUNKED"]
+    assert refusal(body_of(rep(stream((4, 200, 230), itl_ns=gaps, chunks=[3 + more]))))[0] == "E_ITL_SUM"
+    assert refusal(body_of(rep(stream((4, 200, 230), itl_ns=gaps))))[0] == "E_ITL_SUM"
+
+
+@pytest.mark.parametrize(("first", "refused"), [(200, True), (198, True), (202, True), (197, False), (203, False)])
+def test_C07_the_first_token_is_no_piece_of_its_own(first: int, refused: bool) -> None:
+    records = stream((4, 200, 440), itl_ns=[[first * MS, 10 * MS, 10 * MS, 10 * MS]], chunks=[5])
     if refused:
-        assert refusal(body)[0] == "E_ITL_SUM"
+        message = refusal(body_of(rep(records)))[2]
+        assert message.endswith(
+            "4 gaps between 4 tokens, at most 3; the first gap is the time to the first token, which is no gap"
+        )
     else:
-        assert codes(examine(body)) == ["F_CHUNKED"]
+        assert codes(examine(body_of(rep(records)))) == ["F_CHUNKED"]
 
 
 def test_C07_gaps_that_end_well_before_the_stream_are_said_and_refuse_nothing() -> None:

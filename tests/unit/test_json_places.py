@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from ledger.canonical import escape_pointer, parse_json
 from ledger.errors import MalformedError
+from ledger.ingest import recognise
 from ledger.json_places import find_word
 
 KEYS = st.text(max_size=4) | st.sampled_from(['"', "\\", "a,b", "{", "}", "[NaN]", "NaN", "a/b", "~", "\n", ""])
@@ -87,3 +88,27 @@ def test_C03_a_text_without_such_a_word_has_no_place(value: object) -> None:
 def test_C03_more_levels_than_a_receipt_has_are_no_matter() -> None:
     deep = "[" * 90 + "NaN" + "]" * 90
     assert refusal(deep.encode())[:2] == ("E_NONFINITE", "/0" * 90)
+
+
+@pytest.mark.parametrize(
+    ("raw", "where"),
+    [
+        (b'{"kind":"serve","completed":2,"mean_tpot_ms":NaN,"output_throughput":101.5}', "run/mean_tpot_ms"),
+        (b'[{"a": 1}, {"b/c": [-Infinity]}]', "run/1/b~1c/0"),
+        (b'{"a": 1}\n\n{"a": [0, NaN]}\n', "run, line 3/a/1"),
+    ],
+)
+def test_C03_a_file_that_no_tool_knows_is_refused_for_the_number_that_is_none(raw: bytes, where: str) -> None:
+    with pytest.raises(MalformedError) as caught:
+        recognise(raw, "run")
+    assert (caught.value.code, caught.value.where) == ("E_NONFINITE", where)
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [b'{"a": "NaN"}', b"NaN is a word", b'{"a": NaN, "b', b'{"a": NaN}\ntext\n', b'{"a": 1}', b"[" * 500 + b"NaN"],
+)
+def test_C03_what_is_no_json_either_is_of_no_tool(raw: bytes) -> None:
+    with pytest.raises(MalformedError) as caught:
+        recognise(raw, "run")
+    assert (caught.value.code, caught.value.where) == ("E_FORMAT", "run")

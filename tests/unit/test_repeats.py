@@ -14,10 +14,12 @@ from ledger.ingest import ADAPTERS
 from ledger.ingest.repeats import run_lines
 from tests.support.serving import dump, one_batch, sglang_run
 from tests.support.vllm import totals
+from tests.unit.test_llama_bench import PLAIN as LLAMA
 
 RUNS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "sglang-serving": (sglang_run(), sglang_run(duration=19.5)),
     "sglang-one-batch": (one_batch(), one_batch(total_latency=3.5)),
+    "llama-bench": (LLAMA, LLAMA | {"samples_ns": [1001, 2000, 4000]}),
     "vllm-serve": (totals(), totals(date="20290228-143006")),
 }
 

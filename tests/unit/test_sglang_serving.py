@@ -1,5 +1,7 @@
 """SGLang's bench_serving: totals or requests, contexts as measured, rows of one file, what is no number."""
 
+# ruff: noqa: N802 - the names of cases have capitals
+
 from __future__ import annotations
 
 import json
@@ -107,7 +109,7 @@ def test_more_settings_than_a_receipt_has_room_for_are_their_digest() -> None:
 # The context
 
 
-def test_C12_the_context_is_the_measured_one_and_never_the_declared() -> None:  # noqa: N802 - number of the case
+def test_C12_the_context_is_the_measured_one_and_never_the_declared() -> None:
     raw = dump(sglang_run(random_input_len=1024, total_input_tokens=5087))
     (row,) = READ(raw, "run")
     assert row.context == 509
@@ -121,7 +123,7 @@ def test_C12_the_context_is_the_measured_one_and_never_the_declared() -> None:  
     assert caught.value.code == "E_CONTEXT_MISMATCH"
 
 
-def test_C12_the_1024_run_of_a_stranger_is_sealed_at_509() -> None:  # noqa: N802 - number of the case
+def test_C12_the_1024_run_of_a_stranger_is_sealed_at_509() -> None:
     raw = outside("tool-outputs", "sglang-serving", "llama_3_3_70b_online_output.jsonl").read_bytes()
     (fact,) = facts(raw, "output_tok_s", 509, rows=[0])
     assert (fact.context, str(fact.median)) == (509, "1864500000000/3469390471")
@@ -236,7 +238,7 @@ def test_with_details_there_is_a_record_for_each_request() -> None:
     assert [len(rep.ratios) for rep in decode.reps] == [2]
 
 
-def test_C08_pieces_of_several_tokens_are_no_slow_tokens() -> None:  # noqa: N802 - number of the case
+def test_C08_pieces_of_several_tokens_are_no_slow_tokens() -> None:
     line = sglang_detailed(
         output_lens=[9, 9],
         ttfts=[0.06] * 2,
@@ -442,3 +444,35 @@ def test_it_is_recognised_by_its_first_line() -> None:
     assert recognise(dump(sglang_run()), "run").name == "sglang-serving"
     assert recognise(dump(sglang_detailed(), sglang_run()), "run").name == "sglang-serving"
     assert not ADAPTERS["sglang-serving"].recognises(dump([sglang_run()]))
+
+
+@pytest.mark.parametrize("end", [None, 0.23])
+@pytest.mark.parametrize("first_gap", [0.2, 0.198, 0.202])
+def test_C07_a_list_of_gaps_that_begins_with_the_first_token_is_refused(first_gap: float, end: float | None) -> None:
+    ends = {} if end is None else {"latencies": [0.14, end]}
+    line = sglang_detailed(
+        output_lens=[5, 4],
+        ttfts=[0.1, 0.2],
+        itls=[[0.01] * 4, [first_gap, 0.01, 0.01, 0.01]],
+        total_output_tokens=9,
+        **ends,
+    )
+    with pytest.raises(MalformedError) as caught:
+        READ(dump(line), "run")
+    assert (caught.value.code, caught.value.where) == ("E_ITL_SUM", "run/0/itls/1/0")
+
+
+@pytest.mark.parametrize("first_gap", [0.197, 0.203, 0.01])
+def test_C07_more_pieces_than_tokens_are_no_first_token(first_gap: float) -> None:
+    gaps = [first_gap, 0.01, 0.01, 0.01]
+    (row,) = READ(dump(sglang_detailed(output_lens=[5, 4], ttfts=[0.1, 0.2], itls=[[0.01] * 4, gaps])), "run")
+    assert "F_CHUNKED" in codes(row)
+
+
+def test_C07_gaps_that_end_after_the_request_are_refused_in_chunks_too() -> None:
+    line = sglang_detailed(output_lens=[5, 4], ttfts=[0.1, 0.2], itls=[[0.01] * 4, [0.2, 0.015, 0.015]])
+    with pytest.raises(MalformedError) as caught:
+        READ(dump(line | {"latencies": [0.14, 0.23]}), "run")
+    assert (caught.value.code, caught.value.where) == ("E_ITL_SUM", "run/0/itls/1")
+    (row,) = READ(dump(line | {"latencies": [0.14, 0.43]}), "run")
+    assert row.records["e2e_ns"] == [140_000_000, 430_000_000]

@@ -265,7 +265,6 @@ def test_C07_a_list_of_gaps_that_begins_with_the_first_token_is_refused() -> Non
     assert refusal(request(), wrong) == ("E_ITL_SUM", "/itls/1/0")
     assert refusal(request(), wrong, latencies=[0.2, 0.23]) == ("E_ITL_SUM", "/itls/1")
     assert refusal(request(), wrong | {"itl": [0.198, 0.01, 0.01, 0.01]}) == ("E_ITL_SUM", "/itls/1/0")
-    assert refusal(request(), request(output_len=4, itl=[0.01] * 6)) == ("E_ITL_SUM", "/itls/1")
     in_chunks = wrong | {"itl": [0.2, 0.015, 0.015]}  # as many gaps as there may be
     assert refusal(request(), in_chunks, latencies=[0.2, 0.23]) == ("E_ITL_SUM", "/itls/1")
 
@@ -278,12 +277,18 @@ def test_C07_a_piece_before_the_first_token_or_behind_the_last_is_none_of_that(g
     assert values(row, "decode_tok_s") == [100, 100]
 
 
-def test_C07_only_a_chat_sends_a_piece_before_the_first_token() -> None:
-    """A completion may end with an empty piece, as the tool's own source says; that is one gap more, and not two."""
-    assert flags(read(request(), request(output_len=4, itl=[0.01, 0.01, 0.01, 0.0]))) == {"F_CHUNKED"}
-    both = request(output_len=4, itl=[0.0, 0.01, 0.01, 0.01, 0.0])
-    assert refusal(request(), both) == ("E_ITL_SUM", "/itls/1")
-    assert flags(read(request(), both, endpoint_type="openai-chat")) == {"F_CHUNKED"}
+@pytest.mark.parametrize("surplus", [1, 2, 3, 50])
+def test_C07_a_client_with_a_tokenizer_of_its_own_may_count_fewer_tokens_than_pieces(surplus: int) -> None:
+    """As with tgi and with completions of 51 tokens and 52 gaps: an honest file, whose rate is that of its totals."""
+    own = request(output_len=51, itl=[0.01] * (50 + surplus))
+    row = read(request(), own, backend="tgi")
+    assert flags(row) == {"F_CHUNKED"}
+    assert row.records["chunks"] == [11, 51 + surplus]
+    end = 0.1 + sum(own["itl"])
+    assert flags(read(request(), own, latencies=[0.2, end], duration=5.0)) == {"F_CHUNKED"}
+    assert refusal(request(), own, latencies=[0.2, end - 0.001], duration=5.0) == ("E_ITL_SUM", "/itls/1")
+    assert survives(ADAPTER, as_json(detailed(request(), own, duration=5.0)), "decode_tok_s")
+    assert refusal(request(), own | {"ttft": 0.01}) == ("E_ITL_SUM", "/itls/1/0")
 
 
 def test_C07_gaps_that_end_with_the_request_fit_to_the_nanosecond() -> None:

@@ -14,7 +14,7 @@ from ledger.ingest.checks.ceiling import note_ceiling
 from ledger.ingest.checks.copies import check_copies
 from ledger.ingest.checks.notes import write_notes
 from ledger.ingest.checks.prompts import note_prompts
-from ledger.ingest.checks.reported import note_reported
+from ledger.ingest.checks.reported import check_directions, note_reported
 from ledger.ingest.checks.requests import note_requests
 from ledger.ingest.checks.series import note_series
 from ledger.ingest.checks.times import check_times, note_times
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ledger.canonical import JsonObject
     from ledger.ingest.checks.notes import Said
 
-_REFUSING = (check_quant, check_context, check_tokens, check_times, check_copies)
+_REFUSING = (check_quant, check_context, check_tokens, check_times, check_copies, check_directions)
 _SAYING = (note_requests, note_tokens, note_times, note_prompts)
 
 

@@ -9,6 +9,7 @@ from ledger.errors import RefusedError
 from ledger.ingest.checks.figures import REFUSED, Expectation, expect, is_expected, output_rate, read_totals
 from ledger.ingest.checks.notes import Note
 from ledger.ingest.checks.printed import printed_values
+from ledger.ingest.direction import DIRECTIONS, said_direction
 from ledger.ingest.printed import ROUNDED_DURATION
 from ledger.scoring.facts import reading_text
 
@@ -23,6 +24,19 @@ _PEAKS = ("max_output_tok_s", "max_output_tokens_per_s", "peak_output_tok_s")
 # Two honest methods this near to each other are one for all who read them.
 _METHODS_APART = Fraction(2, 100)
 _MOST_DEVICES = 4096
+
+
+def check_directions(body: JsonObject) -> None:
+    """Refuse a printed value that says which direction is better: the metric has one.
+
+    Raises:
+        RefusedError: ``E_DIRECTION``.
+    """
+    for entry, item in enumerate(body.get("reported", [])):
+        for name in DIRECTIONS:
+            if name in item["values"]:
+                where = f"/reported/{entry}/values/{name}"
+                raise RefusedError("E_DIRECTION", said_direction(name), where=where)
 
 
 def note_reported(body: JsonObject) -> Iterator[Note]:

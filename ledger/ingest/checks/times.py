@@ -12,18 +12,23 @@ from ledger.metrics import NS_PER_MS, NS_PER_S
 from ledger.scoring.facts import reading_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from ledger.canonical import JsonObject
 
 # Gaps are taken one by one and rounded one by one.
 _SUM_TOLERANCE = Fraction(2, 100)
 _SHORT = Fraction(5, 100)
-# vLLM counts every event of a chat as a piece: one with the role before the first token, and one behind the last that
-# says why the answer ended. Both are empty. Only a round that counts pieces beside tokens can say so.
-# Source: ``async_request_openai_chat_completions`` in vllm/benchmarks/lib of github.com/vllm-project/vllm.
-EMPTY_PIECES = 2
-"""How many more pieces than tokens an answer may have."""
+_SAME_TIME = 100  # a first gap within one part of so many of the time to the first token is that time
+
+
+def begins_with_first_token(first: int, gaps: Sequence[int], tokens: int) -> bool:
+    """Whether a list of gaps begins with the time to the first token: it is one too long, and the first is that time.
+
+    A list that is too long for another reason is honest: a server sends empty pieces, and a client that counts tokens
+    with a tokenizer of its own may find fewer than there were pieces.
+    """
+    return len(gaps) > max(tokens - 1, 0) and abs(gaps[0] - first) * _SAME_TIME <= first
 
 
 def check_times(body: JsonObject) -> None:
@@ -60,14 +65,19 @@ def _check_sums(rep: JsonObject, where: str) -> None:
 
 
 def _check_numbers(rep: JsonObject, where: str) -> None:
-    """There is one gap fewer than tokens; beside them only gaps of empty pieces, where these are counted."""
+    """There is one gap fewer than tokens; a longer list is of pieces, and they are counted beside the tokens."""
     counted = rep["records"].get("chunks") or [None] * length(rep["records"])
+    firsts = rep["records"].get("ttft_ns") or [None] * length(rep["records"])
     for record, gaps, tokens in rows(rep, "itl_ns", "completion_tokens"):
-        between = max(tokens - 1, 0)
-        if len(gaps) - between > (EMPTY_PIECES if counted[record] == len(gaps) + 1 else 0):
+        between, first = max(tokens - 1, 0), firsts[record]
+        if len(gaps) <= between:
+            continue
+        is_first = first is not None and begins_with_first_token(first, gaps, tokens)
+        if is_first or counted[record] != len(gaps) + 1:
+            hint = "; the first gap is the time to the first token, which is no gap" if is_first else ""
             raise RefusedError(
                 "E_ITL_SUM",
-                f"{len(gaps)} gaps between {tokens} tokens, at most {between}",
+                f"{len(gaps)} gaps between {tokens} tokens, at most {between}{hint}",
                 where=f"{where}/{record}",
             )
 

@@ -3,7 +3,8 @@
 A request has the time to its first token and the gaps behind it, in seconds. The gaps add up to the time from the
 first token to the last, however many tokens came in a piece: a rate is worked out from that sum and the count of
 tokens, never from one gap. Older builds print a gap for each piece; newer ones divide it by the tokens of the piece and
-repeat it. So neither the number of gaps nor their size is a measurement of its own, and neither is kept.
+repeat it. So neither the number of gaps nor their size is a measurement of its own, and neither is kept. A list that
+begins with the time to the first token counts that time twice, and gives no rate.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING
 from ledger.canonical import MAX_INT
 from ledger.errors import MalformedError
 from ledger.ingest.checks.records import EMPTY_ANSWER
+from ledger.ingest.checks.times import begins_with_first_token
 from ledger.ingest.fields import Fields, error_text, read_duration
 from ledger.ingest.printed import find_mismatches
 from ledger.ingest.repeats import refuse_same_times
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
 DETAILS = ("input_lens", "output_lens", "ttfts", "itls", "generated_texts", "errors")
 """Names of the lists with one entry per request."""
 
+_ENDS = ("latencies", "e2e_latencies")
+"""Names of a list of the ends of requests, where a build prints one."""
 _SILENT = "no token came"
 _PERCENTS = {"median": 50, "p90": 90, "p95": 95, "p99": 99}
 # The tool takes the end of a request when the connection says so, a little later than its last token.
@@ -48,6 +52,15 @@ class _Request:
     e2e_ns: int | None
     gaps: tuple[int, ...]
     error: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Stream:
+    """The times of an answer, in nanoseconds, and its tokens."""
+
+    first: int
+    gaps: tuple[int, ...]
+    tokens: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +86,8 @@ def read_details(run: Fields) -> Details:
     Raises:
         MalformedError: ``E_FIELD`` when they are of several lengths or an entry is no count, ``E_SAMPLE`` when one is
             no duration, ``E_ALL_FAILED`` when no request was answered, ``E_ZERO_TIME`` for an answer whose first token
-            took no time, ``E_COPIED_SAMPLES`` when a request is there twice.
+            took no time, ``E_ITL_SUM`` for gaps of which the first is the time to the first token, or that end after
+            the request, ``E_COPIED_SAMPLES`` when a request is there twice.
     """
     requests = _read_requests(run)
     answered = [each for each in requests if each.error is None]
@@ -96,7 +110,7 @@ def read_details(run: Fields) -> Details:
 
 def _read_requests(run: Fields) -> list[_Request]:
     lists = {name: run.entries(name) for name in ("ttfts", "itls", "output_lens")}
-    lists |= {name: run.entries(name) for name in ("input_lens", "errors") if run.has(name)}
+    lists |= {name: run.entries(name) for name in ("input_lens", "errors", *_ENDS) if run.has(name)}
     count = len(lists["ttfts"])
     for name, values in lists.items():
         if len(values) != count:
@@ -120,6 +134,8 @@ def _read_request(run: Fields, item: dict[str, object], at: int) -> _Request:
     answered, end = error is None, first + sum(gaps)
     if end > MAX_INT:
         raise MalformedError("E_SAMPLE", "gaps that no clock can add up to", where=f"{run.at('itls')}/{at}")
+    if answered:
+        _check_gaps(run, item, at, _Stream(first=first, gaps=gaps, tokens=written))
     return _Request(
         prompt_tokens=prompt,
         completion_tokens=written if answered else None,
@@ -128,6 +144,26 @@ def _read_request(run: Fields, item: dict[str, object], at: int) -> _Request:
         gaps=gaps,
         error=error,
     )
+
+
+def _check_gaps(run: Fields, item: dict[str, object], at: int, stream: _Stream) -> None:
+    """Refuse a first token's time among the gaps, and gaps that end after the request."""
+    place, last = f"{run.at('itls')}/{at}", stream.first + sum(stream.gaps)
+    if begins_with_first_token(stream.first, stream.gaps, stream.tokens):
+        raise MalformedError(
+            "E_ITL_SUM",
+            f"request {at}: {len(stream.gaps)} gaps between {stream.tokens} tokens, and the first of {stream.gaps[0]} "
+            "ns is the time to the first token",
+            where=f"{place}/0",
+        )
+    for name in (name for name in _ENDS if item.get(name) is not None):
+        said = read_duration(item[name], "s", f"{run.at(name)}/{at}")
+        if last > said + len(stream.gaps) + 1:  # each time is rounded to a nanosecond
+            raise MalformedError(
+                "E_ITL_SUM",
+                f"request {at}: first token and gaps end after {last} ns, the request after {said} ns",
+                where=place,
+            )
 
 
 def _count(value: object, where: str) -> int:

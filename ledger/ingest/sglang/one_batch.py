@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from ledger.errors import MalformedError
 from ledger.ingest.adapter import Row
+from ledger.ingest.direction import refuse_directions
 from ledger.ingest.fields import Fields, as_printed
 from ledger.ingest.printed import find_mismatches
 from ledger.ingest.repeats import refuse_repeats, run_lines
@@ -54,6 +55,7 @@ class SglangOneBatch:
 
 
 def _read_row(line: object, number: int, where: str) -> Row:
+    refuse_directions(line, where)
     if not isinstance(line, dict) or "prefill_latency" not in line:
         raise MalformedError("E_FORMAT", "expected a batch with prefill_latency", where=where)
     batch = Fields(values=line, where=where)

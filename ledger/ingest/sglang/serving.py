@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from ledger.canonical import NonFinite
 from ledger.errors import MalformedError
 from ledger.ingest.adapter import Row
+from ledger.ingest.direction import refuse_directions
 from ledger.ingest.fields import Fields, as_printed, flatten, limited
 from ledger.ingest.printed import apart, find_mismatches, is_first_token_cold
 from ledger.ingest.repeats import refuse_repeats, run_lines
@@ -72,6 +73,7 @@ class SglangServing:
 def _read_runs(raw: bytes, what: str) -> Iterator[tuple[RunLine, Fields, tuple[str, ...]]]:
     for line in run_lines(raw):
         run, places = read_json_lenient(line.raw, f"{what}, line {line.number}")
+        refuse_directions(run, f"{what}/{line.row}")
         if not isinstance(run, dict) or "total_output_tokens" not in run:
             raise MalformedError("E_FORMAT", "expected a run with total_output_tokens", where=f"{what}/{line.row}")
         yield line, Fields(values=run, where=f"{what}/{line.row}"), places

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 
 from ledger.errors import MalformedError
 from ledger.ingest.adapter import Row
+from ledger.ingest.direction import read_tool_json
 from ledger.ingest.plain_text import as_plain_text, flatten
 from ledger.ingest.tandem.block_checks import check_answer, check_runs, check_verdicts, first_difference
 from ledger.ingest.tandem.code import read_code
-from ledger.ingest.values import as_decimal, as_label, as_object, as_text, look, read_json
+from ledger.ingest.values import as_decimal, as_label, as_object, as_text, look
 from ledger.metrics import NS_PER_MS
 
 if TYPE_CHECKING:
@@ -117,7 +118,7 @@ def read_block_ab(raw: bytes, what: str) -> BlockAb:
     Raises:
         MalformedError: the first thing that does not add up.
     """
-    body = as_object(read_json(raw, what), what)
+    body = as_object(read_tool_json(raw, what), what)
     states, workloads = (_names(body, name, what) for name in ("states", "workloads"))
     base = as_text(look(body, "base", what), f"{what}/base")
     if base not in states:

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 
 from ledger.errors import MalformedError
 from ledger.ingest.adapter import Row
+from ledger.ingest.direction import read_tool_json
 from ledger.ingest.plain_text import as_plain_text, flatten
 from ledger.ingest.statistics import mean, median
 from ledger.ingest.tandem.statistics import check_statistics
-from ledger.ingest.values import as_decimal, as_label, as_object, look, read_json
+from ledger.ingest.values import as_decimal, as_label, as_object, look
 from ledger.metrics import NS_PER_MS
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ class TandemForced:
 
     def read(self, raw: bytes, what: str) -> list[Row]:
         """See `Adapter`. A row is one answer of one configuration."""
-        body = as_object(read_json(raw, what), what)
+        body = as_object(read_tool_json(raw, what), what)
         listed = look(body, "rows", what)
         if not isinstance(listed, list) or not listed:
             raise MalformedError("E_EMPTY_RESULTS", "there is no row in the result", where=f"{what}/rows")

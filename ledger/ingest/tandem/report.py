@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from ledger.errors import MalformedError
 from ledger.ingest.companions import Companion, missing
+from ledger.ingest.direction import read_tool_json
 from ledger.ingest.plain_text import as_plain_text, flatten
 from ledger.ingest.tandem.copies import refuse_copies, refuse_same_paths
 from ledger.ingest.tandem.flags import mean_prompt, prompt_notes, record_notes
@@ -31,7 +32,7 @@ from ledger.ingest.tandem.statistics import (
     run_statistics,
     summarise,
 )
-from ledger.ingest.values import as_label, as_object, as_text, look, read_json
+from ledger.ingest.values import as_label, as_object, as_text, look
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -156,7 +157,7 @@ def read_report(raw: bytes, files: Mapping[str, bytes], what: str) -> Report:
 
 
 def _read_body(raw: bytes, what: str) -> JsonObject:
-    return as_object(read_json(raw, what), what)
+    return as_object(read_tool_json(raw, what), what)
 
 
 def _read_runs(body: JsonObject, what: str) -> list[tuple[str, str, JsonObject]]:

@@ -16,8 +16,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from ledger.errors import MalformedError
+from ledger.ingest.direction import read_tool_json
 from ledger.ingest.tandem.identity import check_identity
-from ledger.ingest.values import as_decimal, as_object, as_text, look, read_json
+from ledger.ingest.values import as_decimal, as_object, as_text, look
 from ledger.metrics import NS_PER_MS, NS_PER_S
 
 if TYPE_CHECKING:
@@ -131,7 +132,7 @@ def read_record(raw: bytes, what: str) -> Record:
     Raises:
         MalformedError: the first thing that forbids to use it.
     """
-    body = as_object(read_json(raw, what), what)
+    body = as_object(read_tool_json(raw, what), what)
     payload = as_object(look(body, "raw/payload", what), f"{what}/raw/payload")
     if look(body, "raw/truncated", what) is not False or "requests_truncated_from" in payload:
         raise MalformedError(

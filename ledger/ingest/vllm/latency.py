@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from ledger.canonical import MAX_INT
 from ledger.errors import MalformedError
 from ledger.ingest.adapter import Row
-from ledger.ingest.values import read_json
+from ledger.ingest.direction import read_tool_json
 from ledger.ingest.vllm.fields import bad_field, nanoseconds, positive, reported_of, settings_of
 from ledger.ingest.vllm.figures import Printed, compare_statistics
 from ledger.metrics import NS_PER_S
@@ -41,7 +41,7 @@ class VllmLatency:
 
     def read(self, raw: bytes, what: str) -> list[Row]:
         """See `Adapter`."""
-        run = read_json(raw, what)
+        run = read_tool_json(raw, what)
         if not isinstance(run, dict) or not all(mark in run for mark in _MARKS):
             raise MalformedError("E_FORMAT", "expected a result of vllm bench latency --output-json", where=what)
         samples, percentiles = _samples(run, what), _percentiles(run, what)

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from ledger.canonical import parse_json
 from ledger.errors import MalformedError
 from ledger.ingest.adapter import Row
+from ledger.ingest.direction import refuse_directions
 from ledger.ingest.printed import apart
 from ledger.ingest.repeats import RunLine, refuse_repeats, run_lines
 from ledger.ingest.vllm.fields import bad_field, check_texts, reported_of, settings_of
@@ -76,9 +77,11 @@ def _parse_runs(raw: bytes, what: str) -> Iterator[tuple[RunLine, JsonObject, st
     if sum(1 + len(line.repeats) for line in lines) > 1 and all(line.raw.startswith(b"{") for line in lines):
         for line in lines:
             run = parse_json(line.raw, what=f"{what}, line {line.number}", fractions=True)
+            refuse_directions(run, f"{what}/{line.row}")
             yield line, _as_run(run, f"{what}/{line.row}"), f"{what}/{line.row}"
         return
     found = parse_json(raw, what=what, fractions=True)
+    refuse_directions(found, what)
     if isinstance(found, list):
         for at, run in enumerate(found):
             yield RunLine(at, at, b""), _as_run(run, f"{what}/{at}"), f"{what}/{at}"

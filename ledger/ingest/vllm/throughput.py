@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 
 from ledger.errors import MalformedError
 from ledger.ingest.adapter import Row
-from ledger.ingest.values import as_decimal, read_json
+from ledger.ingest.direction import read_tool_json
+from ledger.ingest.values import as_decimal
 from ledger.ingest.vllm.fields import count_if_said, count_of, duration_of, reported_of, settings_of
 from ledger.ingest.vllm.figures import compare
 
@@ -43,7 +44,7 @@ class VllmThroughput:
 
     def read(self, raw: bytes, what: str) -> list[Row]:
         """See `Adapter`."""
-        run = read_json(raw, what)
+        run = read_tool_json(raw, what)
         if not isinstance(run, dict) or not all(mark in run for mark in _MARKS):
             raise MalformedError("E_FORMAT", "expected a result of vllm bench throughput --output-json", where=what)
         wall, requests = duration_of(run, "elapsed_time", what), count_of(run, "num_requests", what)

@@ -13,7 +13,7 @@ from ledger.scoring.compare.gate import Outcome, gate
 from ledger.scoring.compare.order import order_faults
 from ledger.scoring.compare.paired import PairedVerdict, judge_pairs, null_ratios
 from ledger.scoring.compare.row3 import StatVerdict, judge_statistics, run_statistics
-from ledger.scoring.compare.side import Side
+from ledger.scoring.compare.side import Side, name_alike
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,6 +59,7 @@ def compare_rows(base: Side, other: Side, mode: str) -> Answer:
     Raises:
         RefusedError: what `comparable` refuses, and ``E_MIXED`` for sides of several tests.
     """
+    base, other = name_alike(base, other)
     flags = _prepare(base, other)
     tests = common_tests(base, other)
     if len(tests) > 1:
@@ -103,6 +104,8 @@ def compare_pairs(
     Raises:
         RefusedError: what `comparable` refuses, and ``E_PROMPT_DRIFT``.
     """
+    base, other, *halves = name_alike(base, other, *(half for session in noise for half in session))
+    noise = list(zip(halves[::2], halves[1::2], strict=True))
     flags = _prepare(base, other)
     tests = common_tests(base, other)
     ours, theirs = base.by_test(), other.by_test()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ class CompareRun:
         source: what the records were read from, by its digest: two runs of one source are one run.
         session: digest of the round that it is a repetition of; empty when it is of none.
         order: its place in its round or file.
+        named_test: the test with what names it as soon as a side has several of that name; empty where it is `test`.
     """
 
     name: str
@@ -41,6 +42,16 @@ class CompareRun:
     source: str = ""
     session: str = ""
     order: int = 0
+    named_test: str = ""
+
+    def named(self) -> CompareRun:
+        """The same, as a run of the test that `named_test` names."""
+        return replace(self, test=self.named_test or self.test)
+
+    @property
+    def is_named(self) -> bool:
+        """Whether its test is one of several on its side."""
+        return self.test == self.named_test
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,3 +83,11 @@ class Side:
 def all_runs(sides: Sequence[Side]) -> list[tuple[Side, CompareRun]]:
     """Every run with its side."""
     return [(side, run) for side in sides for run in side.runs]
+
+
+def name_alike(base: Side, *others: Side) -> list[Side]:
+    """Sides whose tests are told apart by their names on all of them, if they are on one."""
+    every = [base, *others]
+    if not any(run.is_named for _, run in all_runs(every)):
+        return every
+    return [replace(side, runs=tuple(run.named() for run in side.runs)) for side in every]
