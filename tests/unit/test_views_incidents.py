@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ledger.verified import VerifiedLog
 
 SEALED = ALL - 2
-"""Receipt of the incident that the sample has."""
+"""Receipt of the incident that the sample has, which explains a retry and so stays."""
 
 
 def incident(attempt: int) -> Draft:
@@ -33,12 +33,13 @@ def incident(attempt: int) -> Draft:
 
 STEPS: tuple[Callable[[VerifiedLog], Draft], ...] = (
     lambda _: incident(1),
-    lambda log: ruling(log, SEALED, "void"),
-    lambda log: ruling(log, ALL, "void"),
     lambda _: incident(2),
+    lambda log: ruling(log, ALL, "void"),
+    lambda log: ruling(log, ALL + 1, "void"),
+    lambda _: incident(3),
     lambda log: ruling(log, REVIEWED, "review", outcome="accepted", reason="a rung in the same step"),
 )
-GONE = {SEALED: ALL + 1, ALL: ALL + 2, ALL + 3: None}
+GONE = {SEALED: None, ALL: ALL + 2, ALL + 1: ALL + 3, ALL + 4: None}
 
 
 @pytest.fixture
