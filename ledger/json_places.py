@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 LONGEST_NUMBER = 400
 """Characters of a number that can be recorded."""
 
-_NONFINITE = frozenset({"NaN", "Infinity", "-Infinity"})
+# As the reader takes them: by how a word begins, before it looks at what comes behind.
+_NONFINITE = ("NaN", "Infinity", "-Infinity")
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?", re.ASCII)
 # Strings whole, marks one by one, and everything between them: numbers and words.
 _PART = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
 
@@ -29,12 +31,14 @@ def find_nonfinite(text: str, *, words: bool) -> list[str]:
         text: JSON, sound up to that number.
         words: whether ``NaN`` and ``Infinity`` are such numbers, or only those that are too large or too long.
     """
-    return find_word(text, lambda word: words if word in _NONFINITE else _is_unrecordable(word))
+    return find_word(text, lambda word: words if word.startswith(_NONFINITE) else _is_unrecordable(word))
 
 
 def _is_unrecordable(word: str) -> bool:
-    is_fraction = word[0] in "-0123456789" and not word.removeprefix("-").isdigit()
-    return is_fraction and (len(word) > LONGEST_NUMBER or math.isinf(float(word)))
+    found = _NUMBER.match(word)
+    if found is None or not (found[1] or found[2]):
+        return False
+    return len(found[0]) > LONGEST_NUMBER or math.isinf(float(found[0]))
 
 
 def find_word(text: str, is_wanted: Callable[[str], bool]) -> list[str]:
@@ -53,10 +57,12 @@ def find_word(text: str, is_wanted: Callable[[str], bool]) -> list[str]:
         part = found[0]
         if part in "{[":
             path.append("" if part == "{" else 0)
-        elif part in "}]":
-            path.pop()
         elif part[0] == '"':
             string = part
+        elif not path and part in "}],:":
+            break  # behind the only value: the text was not sound so far, and nobody asked rightly
+        elif part in "}]":
+            path.pop()
         elif part == ":":
             path[-1] = str(json.loads(string, strict=False))
         elif part == ",":

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from typing import Any
 
@@ -52,6 +53,11 @@ def test_C03_a_bare_nan_is_refused_with_its_place_and_its_file() -> None:
         ('{"a": {}, "b": [], "c": [{}, [], NaN, NaN]}', "/c/2"),
         ("[1.5e400, NaN]", "/0"),
         ('{"a": -1e999}', "/a"),
+        ("NaNggml_cuda_init: found 1, no [2]", ""),  # the reader takes a word by its beginning
+        ('Infinityz\n "b": 1, "c": ["--drop"]', ""),
+        ('[1, {"a": -Infinity5, "b": --2}]', "/1/a"),
+        ('{"a": [1e999abc, --2]}', "/a/0"),
+        ('{"a": 1, "b": NaN"x", "c": [}', "/b"),
         ("[" + "1" * 300 + "." + "1" * 300 + "]", "/0"),
         ('{"\\u0061\\n": [\n\t1,\n\tNaN\n]}', "/a\n/1"),
     ],
@@ -112,3 +118,15 @@ def test_C03_what_is_no_json_either_is_of_no_tool(raw: bytes) -> None:
     with pytest.raises(MalformedError) as caught:
         recognise(raw, "run")
     assert (caught.value.code, caught.value.where) == ("E_FORMAT", "run")
+
+
+WORDS = ["NaN", "Infinity", "-Infinity", "1e999", "--x", "-", "1", "0.5", "null", "a"]
+FRAGMENTS = st.sampled_from([*WORDS, *'"\\{}[],: '])
+
+
+@given(st.lists(FRAGMENTS, max_size=14), st.booleans(), st.booleans())
+def test_whatever_the_text_is_it_is_read_or_refused_as_malformed(
+    parts: list[str], fractions: bool, nonfinite: bool
+) -> None:
+    with contextlib.suppress(MalformedError):
+        parse_json("".join(parts).encode(), what="x", fractions=fractions, nonfinite=nonfinite)
