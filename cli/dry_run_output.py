@@ -10,12 +10,13 @@ from cli import output
 from cli.dry_run import ROUND_JSON, FileReport, RoundReport
 from cli.round_words import print_round
 from cli.status import remedy_line
-from ledger.canonical import JsonObject, NumberText
+from ledger.canonical import JsonObject
 from ledger.errors import LedgerError
 from ledger.flags import quarantine_codes
 from ledger.ingest.adapter import Row
 from ledger.ingest.row_notes import name_rows
 from ledger.ingest.values import printed_number
+from ledger.json_input import NumberText
 from ledger.metrics import METRICS
 from ledger.scoring.facts import (
     decimal_text,

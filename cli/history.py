@@ -8,8 +8,9 @@ from pathlib import Path
 
 from cli.context import Ledger, find_ledger, read_input
 from ledger import schema
-from ledger.canonical import JsonObject, parse_json
+from ledger.canonical import JsonObject
 from ledger.errors import MalformedError, RefusedError
+from ledger.json_input import parse_json
 from ledger.rule import AXES, Rule, read_rule
 from ledger.scoring.gates import LEAST_REPS
 from ledger.scoring.history import History

@@ -9,13 +9,14 @@ from pathlib import Path
 from cli.context import Config, read_input
 from cli.tool_files import ToolFile, ToolRuns, name_files, read_runs, round_options
 from cli.tool_options import ToolOptions
-from ledger.canonical import JsonObject, parse_json
+from ledger.canonical import JsonObject
 from ledger.errors import LedgerError, MalformedError, RefusedError
 from ledger.ingest import ADAPTERS, recognise
 from ledger.ingest.build import BuiltRound, build_round
 from ledger.ingest.checks import examine_round
 from ledger.ingest.checks.notes import Said
 from ledger.ingest.faults import Fault, read_note
+from ledger.json_input import parse_json
 from ledger.kinds import check_body
 from ledger.schema import validate
 

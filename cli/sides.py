@@ -10,11 +10,12 @@ from cli.context import find_ledger, read_input
 from cli.history import open_log
 from cli.inputs import may_be_round
 from cli.tool_files import read_tool_file
-from ledger.canonical import JsonObject, parse_json
+from ledger.canonical import JsonObject
 from ledger.errors import MalformedError, RefusedError
 from ledger.ingest import find_adapter, recognise
 from ledger.ingest.options import ROLES
 from ledger.ingest.sides import ToolFile, join_sides, side_of_rows, sides_of_round
+from ledger.json_input import parse_json
 from ledger.kinds import check_body
 from ledger.receipt import decode_receipt
 from ledger.schema import validate

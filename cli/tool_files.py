@@ -10,7 +10,7 @@ from cli.context import Config, read_input
 from cli.given import code_digest, digest_of, read_axes, read_facts, read_pairs, read_rows, read_starts, split_pair
 from cli.parity import read_parity_files
 from cli.tool_options import ToolOptions
-from ledger.canonical import JsonObject, parse_json
+from ledger.canonical import JsonObject
 from ledger.errors import MalformedError, RefusedError
 from ledger.ingest import find_adapter, recognise
 from ledger.ingest.adapter import Adapter
@@ -19,6 +19,7 @@ from ledger.ingest.lines import skip_log_lines
 from ledger.ingest.node import collect_facts
 from ledger.ingest.options import RoundOptions
 from ledger.ingest.run import Run
+from ledger.json_input import parse_json
 
 EXTRA_MEMBERS = ("parity", "shortcuts", "overrides", "protocol")
 

@@ -196,8 +196,9 @@ class State:
         return attested
 
     def _check_ruling(self, body: JsonObject) -> None:
-        if body["action"] == "void" and self.attempts.is_incident(self._index_of(body["receipt"])):
-            self.attempts.check_void(self._index_of(body["receipt"]))
+        named = self._index_of(body["receipt"])
+        if body["action"] == "void" and self.attempts.is_incident(named):
+            self.attempts.check_void(named)
             return
         target = self._figure_of(body["receipt"], "/predicate/ruling/receipt")
         if "by" in body and self._figure_of(body["by"], "/predicate/ruling/by") <= target:

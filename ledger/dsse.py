@@ -13,8 +13,9 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeGuard
 
-from ledger.canonical import MAX_BYTES, NumberText, parse_json
+from ledger.canonical import MAX_BYTES
 from ledger.errors import MalformedError
+from ledger.json_input import NumberText, parse_json
 from ledger.keys import SIGNATURE_SIZE
 from ledger.strict import b64decode, b64encode
 

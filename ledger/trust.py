@@ -25,7 +25,7 @@ from ledger.keys import PublicKey, parse_public_key
 from ledger.note import NoteKey
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from ledger.canonical import JsonObject
 
@@ -96,10 +96,10 @@ class Trust:
         if kind == "round":
             return self._authorise_round(node, signers)
         if kind == "incident":
-            self._require_scorers(node, signers)
+            self._require_any(node, signers, "scorer")
             return True
         if kind == "imported":
-            self._authorise_imported(node, signers)
+            self._require_any(node, signers, "scorer or maintainer", besides=self.maintainers.keys)
             return False
         raise RefusedError("E_KIND", f"nobody may make a statement of kind {kind!r} here", where="/predicateType")
 
@@ -126,15 +126,11 @@ class Trust:
                 raise self._refusal(keyid, "scorer", node)
         return attested
 
-    def _require_scorers(self, node: str, signers: Sequence[str]) -> None:
+    def _require_any(self, node: str, signers: Sequence[str], roles: str, besides: Collection[str] = ()) -> None:
+        """Each signer is a scorer of the node, or one of those besides."""
         for keyid in signers:
-            if node not in self.scorers.get(keyid, ()):
-                raise self._refusal(keyid, "scorer", node)
-
-    def _authorise_imported(self, node: str, signers: Sequence[str]) -> None:
-        for keyid in signers:
-            if keyid not in self.maintainers.keys and node not in self.scorers.get(keyid, ()):
-                raise self._refusal(keyid, "scorer or maintainer", node)
+            if keyid not in besides and node not in self.scorers.get(keyid, ()):
+                raise self._refusal(keyid, roles, node)
 
     def _refusal(self, keyid: str, role: str, node: str = "") -> RefusedError:
         if node and keyid in self.scorers:

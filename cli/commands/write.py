@@ -16,9 +16,9 @@ from cli.options import JsonOption, KeyOption, LedgerKeyOption, LedgerOption, Lo
 from cli.outcome import attest_drafts, report_sealed, write_envelopes
 from cli.status import REFUSED, reports_errors
 from cli.tool_options import ToolOptions, takes_tool_options
-from ledger.canonical import parse_json
 from ledger.draft import Draft
 from ledger.errors import LedgerError, MalformedError, RefusedError
+from ledger.json_input import parse_json
 from ledger.log import LOCK_TIMEOUT_S, MAX_GROUP
 from ledger.sealed import Sealed
 from ledger.statement import SignedStatement, import_envelope

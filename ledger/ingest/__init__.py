@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ledger.canonical import refuse_lfs_pointer
 from ledger.errors import MalformedError, RefusedError
 from ledger.ingest.aiperf import Aiperf
 from ledger.ingest.aiperf_summary import AiperfSummary
@@ -31,6 +30,7 @@ from ledger.ingest.values import read_json_lenient
 from ledger.ingest.vllm.latency import VllmLatency
 from ledger.ingest.vllm.serve import VllmServe
 from ledger.ingest.vllm.throughput import VllmThroughput
+from ledger.json_input import refuse_lfs_pointer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from ledger.canonical import parse_json
 from ledger.errors import MalformedError
 from ledger.ingest.adapter import Row
 from ledger.ingest.direction import refuse_directions
@@ -24,6 +23,7 @@ from ledger.ingest.fields import Fields, error_text, read_duration
 from ledger.ingest.printed import differs, is_first_token_cold
 from ledger.ingest.repeats import refuse_same_times
 from ledger.ingest.statistics import between_ranks
+from ledger.json_input import parse_json
 from ledger.metrics import NS_PER_MS, NS_PER_S
 from ledger.strict import format_time
 

@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from ledger.canonical import NonFinite
 from ledger.errors import MalformedError
 from ledger.ingest.adapter import Row
 from ledger.ingest.asv_results import Benchmark, read_benchmarks
@@ -39,6 +38,7 @@ from ledger.ingest.timed import (
 )
 from ledger.ingest.values import as_label, as_object
 from ledger.ingest.words import counted, verb
+from ledger.json_input import NonFinite
 from ledger.metrics import NS_PER_S
 
 if TYPE_CHECKING:

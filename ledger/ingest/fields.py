@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from ledger.canonical import MAX_INT, NumberText, check_domain, encode, escape_pointer
+from ledger.canonical import MAX_INT, check_domain, encode, escape_pointer
 from ledger.errors import MalformedError
 from ledger.ingest.values import as_decimal, as_text
+from ledger.json_input import NumberText
 from ledger.metrics import NS_PER_MS, NS_PER_S
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ledger.canonical import NonFinite, escape_pointer
+from ledger.canonical import escape_pointer
 from ledger.errors import MalformedError
 from ledger.ingest.adapter import Row
 from ledger.ingest.direction import read_tool_json
@@ -40,6 +40,7 @@ from ledger.ingest.timed import (
 )
 from ledger.ingest.values import as_object, as_text, look
 from ledger.ingest.words import counted
+from ledger.json_input import NonFinite
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ledger import canonical
-from ledger.canonical import NumberText
 from ledger.errors import MalformedError, RefusedError
 from ledger.ingest.direction import read_tool_json
 from ledger.ingest.plain_text import as_plain_text, as_time, flatten
 from ledger.ingest.sparkinfer.run import Fault
 from ledger.ingest.values import as_decimal, as_label, as_object, as_text, look, plain
+from ledger.json_input import NumberText
 from ledger.kinds import check_body
 from ledger.schema import validate
 

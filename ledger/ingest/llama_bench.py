@@ -13,7 +13,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from ledger.canonical import MAX_INT, JsonObject, NumberText, parse_json
+from ledger.canonical import MAX_INT, JsonObject
 from ledger.errors import MalformedError
 from ledger.ingest.adapter import Row
 from ledger.ingest.direction import refuse_directions
@@ -21,6 +21,7 @@ from ledger.ingest.fields import plain_text
 from ledger.ingest.llama_bench_text import is_text_output, refuse_text
 from ledger.ingest.repeats import RunLine, refuse_repeats, run_lines
 from ledger.ingest.values import printed_number
+from ledger.json_input import NumberText, parse_json
 from ledger.metrics import NS_PER_S
 from ledger.strict import parse_time
 

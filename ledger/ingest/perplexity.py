@@ -20,7 +20,6 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from ledger.canonical import refuse_lfs_pointer
 from ledger.errors import MalformedError
 from ledger.ingest.perplexity_text import (
     DIFFERENCE,
@@ -40,6 +39,7 @@ from ledger.ingest.perplexity_text import (
     read_text,
 )
 from ledger.ingest.values import exponent_of, plain
+from ledger.json_input import refuse_lfs_pointer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

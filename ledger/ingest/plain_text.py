@@ -6,10 +6,10 @@ import json
 import re
 from typing import TYPE_CHECKING
 
-from ledger.canonical import NumberText
 from ledger.errors import MalformedError
 from ledger.ingest.fields import LONGEST_TEXT
 from ledger.ingest.values import as_text
+from ledger.json_input import NumberText
 from ledger.strict import parse_digest, parse_time
 
 if TYPE_CHECKING:

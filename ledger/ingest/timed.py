@@ -14,13 +14,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from ledger.canonical import MAX_INT, NumberText, escape_pointer
+from ledger.canonical import MAX_INT, escape_pointer
 from ledger.errors import MalformedError
 from ledger.ingest.fields import LONGEST_TEXT, plain_text
 from ledger.ingest.printed import DOUBLE_NOISE
 from ledger.ingest.printed import differs as printed_differs
 from ledger.ingest.statistics import between_ranks
 from ledger.ingest.values import as_decimal, as_text, printed_number
+from ledger.json_input import NumberText
 from ledger.strict import format_time
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """Values out of somebody else's JSON, each of the kind that is asked for.
 
-A number stays the text that the file printed (`ledger.canonical.NumberText`, or an integer) until it is asked for as a
+A number stays the text that the file printed (`ledger.json_input.NumberText`, or an integer) until it is asked for as a
 decimal. Whoever asks for a value that a file must have, and does not have, gets a `MalformedError` that names file and
 member.
 """
@@ -12,8 +12,9 @@ from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from ledger.canonical import MAX_DEPTH, NonFinite, NumberText, check_domain, escape_pointer, parse_json
+from ledger.canonical import MAX_DEPTH, check_domain, escape_pointer
 from ledger.errors import MalformedError
+from ledger.json_input import NonFinite, NumberText, parse_json
 
 if TYPE_CHECKING:
     from ledger.canonical import JsonObject
@@ -28,10 +29,10 @@ def read_json(raw: bytes, what: str, *, nonfinite: bool = False) -> Any:  # noqa
     Args:
         raw: the bytes.
         what: their name, for errors.
-        nonfinite: keep bare ``NaN`` and ``Infinity`` as `ledger.canonical.NonFinite` instead of refusing them.
+        nonfinite: keep bare ``NaN`` and ``Infinity`` as `ledger.json_input.NonFinite` instead of refusing them.
 
     Raises:
-        MalformedError: what `ledger.canonical.parse_json` and `ledger.canonical.check_domain` raise; names `what`.
+        MalformedError: what `ledger.json_input.parse_json` and `ledger.canonical.check_domain` raise; names `what`.
     """
     value = parse_json(raw, what=what, fractions=True, nonfinite=nonfinite)
     try:
@@ -48,10 +49,10 @@ def read_json_lenient(raw: bytes, what: str) -> tuple[Any, tuple[str, ...]]:
     go through `ledger.canonical.check_domain`.
 
     Returns:
-        The value, and a JSON pointer to each of those places (`ledger.canonical.NonFinite`), in the file's order.
+        The value, and a JSON pointer to each of those places (`ledger.json_input.NonFinite`), in the file's order.
 
     Raises:
-        MalformedError: what `ledger.canonical.parse_json` raises but ``E_NONFINITE`` for those words; ``E_DEPTH``.
+        MalformedError: what `ledger.json_input.parse_json` raises but ``E_NONFINITE`` for those words; ``E_DEPTH``.
     """
     value = parse_json(raw, what=what, fractions=True, nonfinite=True)
     return value, tuple(_find_nonfinite(value, what))

@@ -13,8 +13,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from ledger import schema
-from ledger.canonical import parse_json
 from ledger.errors import RefusedError
+from ledger.json_input import parse_json
 from ledger.scoring.facts import reading_text
 from ledger.scoring.pins import pins
 from ledger.scoring.rung import Slot, read_slot

@@ -17,6 +17,7 @@ from ledger.ingest.perplexity import read_parity
 from ledger.store.disk import read_regular_file
 from tests.support.edges import Refusal
 from tests.support.kld import kld_text
+from tests.support.llama_bench import ROW
 from tests.support.rounds import sha256_hex
 from tests.support.tandem import (
     asked,
@@ -43,22 +44,7 @@ if TYPE_CHECKING:
 
 SOUND = raw(HYPERFINE)
 POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 7\n"
-LLAMA: dict[str, Any] = {
-    "build_commit": "abc1234",
-    "build_number": 7,
-    "cpu_info": "a cpu",
-    "gpu_info": "",
-    "backends": "CPU",
-    "model_filename": "models/tiny.gguf",
-    "model_type": "llama 1B F32",
-    "model_size": 4000,
-    "model_n_params": 1000,
-    "n_prompt": 0,
-    "n_gen": 0,
-    "n_depth": 0,
-    "test_time": "2026-11-29T20:00:00Z",
-    "samples_ns": [1000, 2000, 4000],
-}
+LLAMA = ROW | {"n_prompt": 0}
 
 
 def take(tool: str, found: bytes, files: Mapping[str, bytes] | None = None) -> list[Row]:

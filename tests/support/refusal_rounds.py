@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ledger.attempts import Attempts
-from ledger.canonical import parse_json
 from ledger.ingest import find_adapter
 from ledger.ingest.build import build_round
 from ledger.ingest.options import RoundOptions
 from ledger.ingest.run import Run
+from ledger.json_input import parse_json
 from tests.support.edges import Refusal
 from tests.support.examined import MS, S, body_of, examine, rep, slot, stream
 from tests.support.rounds import sha256_hex

@@ -14,11 +14,11 @@ from ledger.ingest import ADAPTERS
 from ledger.ingest.companions import read_whole
 from ledger.ingest.direction import DIRECTIONS, refuse_directions
 from tests.support.examined import body_of, examine, refusal, rep, stream
+from tests.support.llama_bench import ROW as LLAMA
 from tests.support.serving import dump
 from tests.support.timed import changed
 from tests.support.timed import raw as dumped
 from tests.support.tool_seeds import seeds
-from tests.unit.test_llama_bench import PLAIN as LLAMA
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,12 +7,12 @@ from fractions import Fraction
 
 import pytest
 
-from ledger.canonical import NonFinite, NumberText
 from ledger.errors import MalformedError
 from ledger.ingest.fields import Fields, as_printed, flatten
 from ledger.ingest.printed import apart, differs, find_mismatches, is_first_token_cold
 from ledger.ingest.statistics import between_ranks, in_order, mean, nearest_even_rank, nearest_rank
 from ledger.ingest.values import as_decimal, as_text, printed_number, read_json, read_json_lenient
+from ledger.json_input import NonFinite, NumberText
 
 
 def test_the_lenient_reader_keeps_the_words_as_text_and_says_where() -> None:

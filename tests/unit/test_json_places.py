@@ -12,9 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledger.canonical import escape_pointer, parse_json
+from ledger.canonical import escape_pointer
 from ledger.errors import MalformedError
 from ledger.ingest import recognise
+from ledger.json_input import parse_json
 from ledger.json_places import find_word
 
 KEYS = st.text(max_size=4) | st.sampled_from(['"', "\\", "a,b", "{", "}", "[NaN]", "NaN", "a/b", "~", "\n", ""])

@@ -11,27 +11,10 @@ from ledger.errors import LedgerError, MalformedError, RefusedError
 from ledger.ingest import ADAPTERS, find_adapter
 from ledger.ingest.llama_bench import LlamaBench
 from tests.cli.samples import RUNS
+from tests.support.llama_bench import ROW
 
 if TYPE_CHECKING:
     from ledger.ingest.adapter import Row
-
-PLAIN: dict[str, Any] = {
-    "build_commit": "abc1234",
-    "build_number": 7,
-    "cpu_info": "a cpu",
-    "gpu_info": "",
-    "backends": "CPU",
-    "model_filename": "models/tiny.gguf",
-    "model_type": "llama 1B F32",
-    "model_size": 4000,
-    "model_n_params": 1000,
-    "n_threads": 4,
-    "n_prompt": 512,
-    "n_gen": 0,
-    "n_depth": 0,
-    "test_time": "2026-11-29T20:00:00Z",
-    "samples_ns": [1000, 2000, 4000],
-}
 
 
 def read(*rows: dict[str, Any]) -> list[Row]:
@@ -44,7 +27,7 @@ def read_one(**members: Any) -> Row:  # noqa: ANN401 - columns have any type
 
 
 def without_none(members: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in {**PLAIN, **members}.items() if value is not ...}
+    return {name: value for name, value in {**ROW, **members}.items() if value is not ...}
 
 
 def refusal(raw: bytes | str) -> LedgerError:
@@ -87,7 +70,7 @@ def test_a_build_without_the_depth_option_measured_at_depth_0() -> None:
 
 
 def test_rows_are_numbered_in_the_order_of_the_file() -> None:
-    assert [row.number for row in read(PLAIN, PLAIN, PLAIN)] == [0, 1, 2]
+    assert [row.number for row in read(ROW, ROW, ROW)] == [0, 1, 2]
 
 
 def test_the_facts_of_node_weights_and_tool_are_taken_from_the_row() -> None:
@@ -124,7 +107,7 @@ def test_no_measured_column_is_a_setting() -> None:
 
 
 def test_what_was_printed_is_kept_as_printed() -> None:
-    raw = json.dumps([PLAIN]).replace(
+    raw = json.dumps([ROW]).replace(
         '"samples_ns"', '"avg_ts": 1.50, "stddev_ts": 1e3, "avg_ns": 2333, "samples_ts": [10163, 1.250], "samples_ns"'
     )
     (row,) = LlamaBench().read(raw.encode(), "run.json")
@@ -140,7 +123,7 @@ def test_a_row_that_reports_nothing_is_a_row() -> None:
 
 
 def test_lines_and_an_array_are_read_alike() -> None:
-    rows = [PLAIN, {**PLAIN, "n_prompt": 0, "n_gen": 64}]
+    rows = [ROW, {**ROW, "n_prompt": 0, "n_gen": 64}]
     lines = "\n".join(json.dumps(row) for row in rows)
     for text in (lines, lines + "\n", "\n" + lines.replace("\n", "\r\n\r\n") + "\n\n"):
         assert LlamaBench().read(text.encode(), "run.json") == read(*rows)
@@ -216,13 +199,13 @@ def test_another_format_is_refused_with_the_row(text: str, at: int) -> None:
 def test_a_row_that_lacks_what_it_must_say_is_refused_with_code_and_place(
     members: dict[str, Any], code: str, place: str
 ) -> None:
-    error = refusal(json.dumps([PLAIN, without_none(members)]))
+    error = refusal(json.dumps([ROW, without_none(members)]))
     assert (error.code, error.where) == (code, f"run.json/1{place}")
 
 
 @pytest.mark.parametrize("text", ["2026-11-29 20:00:00", "2026-11-29T20:00:00+00:00", "2026-02-30T00:00:00Z", "now"])
 def test_a_time_that_is_not_utc_or_not_in_the_calendar_is_refused_with_the_row(text: str) -> None:
-    error = refusal(json.dumps([PLAIN, {**PLAIN, "test_time": text}]))
+    error = refusal(json.dumps([ROW, {**ROW, "test_time": text}]))
     assert error.code == "E_TIME"
     assert "run.json/1" in error.message + error.where
 
@@ -307,6 +290,6 @@ def test_a_tool_is_found_by_its_name_and_an_unknown_one_is_refused_with_the_name
 
 @pytest.mark.parametrize("number", ["1e-999999999", "1E-99999999999999999999"])
 def test_a_printed_number_of_a_billion_digits_is_flagged_and_not_calculated(number: str) -> None:
-    raw = json.dumps([{**PLAIN, "avg_ts": 1234567.25}]).replace("1234567.25", number)
+    raw = json.dumps([{**ROW, "avg_ts": 1234567.25}]).replace("1234567.25", number)
     (row,) = LlamaBench().read(raw.encode(), "run.json")
     assert "F_REPORTED_MISMATCH" in [note.partition(":")[0] for note in row.notes]

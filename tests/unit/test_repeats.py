@@ -12,9 +12,9 @@ import pytest
 from ledger.errors import MalformedError
 from ledger.ingest import ADAPTERS
 from ledger.ingest.repeats import run_lines
+from tests.support.llama_bench import ROW as LLAMA
 from tests.support.serving import dump, one_batch, sglang_run
 from tests.support.vllm import totals
-from tests.unit.test_llama_bench import PLAIN as LLAMA
 
 RUNS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "sglang-serving": (sglang_run(), sglang_run(duration=19.5)),

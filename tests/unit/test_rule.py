@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ledger import schema
-from ledger.canonical import parse_json
 from ledger.errors import MalformedError, RefusedError
+from ledger.json_input import parse_json
 from ledger.rule import Guard, ParityBars, Ratchet, check_rule, read_rule, rule_digest
 from tests.support.scoring import DECODE, PREFILL, make_rule, rule_body
 

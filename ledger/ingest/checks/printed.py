@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from ledger.canonical import NumberText, escape_pointer
+from ledger.canonical import escape_pointer
 from ledger.ingest.values import printed_number
+from ledger.json_input import NumberText
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

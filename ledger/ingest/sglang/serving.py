@@ -14,7 +14,6 @@ import re
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from ledger.canonical import NonFinite
 from ledger.errors import MalformedError
 from ledger.ingest.adapter import Row
 from ledger.ingest.direction import refuse_directions
@@ -23,6 +22,7 @@ from ledger.ingest.printed import apart, find_mismatches, is_first_token_cold
 from ledger.ingest.repeats import refuse_repeats, run_lines
 from ledger.ingest.sglang.details import DETAILS, read_details
 from ledger.ingest.values import printed_number, read_json_lenient
+from ledger.json_input import NonFinite
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

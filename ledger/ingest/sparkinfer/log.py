@@ -69,7 +69,7 @@ def read_log(folder: Path, *, attest: Attest | None = None) -> list[ImportedRun]
         Every run that has a receipt, in time order.
 
     Raises:
-        MalformedError: ``E_LAYOUT``, what `ledger.canonical.parse_json` raises, or a value that a body cannot do
+        MalformedError: ``E_LAYOUT``, what `ledger.json_input.parse_json` raises, or a value that a body cannot do
             without is missing or not of its form (``E_FIELD``, ``E_FORMAT``, ``E_TIME``, ``E_METRIC``, ``E_CONTEXT``,
             ``E_UTF8``, ``E_SIZE``, ``E_SCHEMA``), or what `attest` raises.
         StorageError: a file cannot be read.

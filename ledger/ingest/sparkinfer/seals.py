@@ -10,10 +10,10 @@ import hashlib
 import json
 from typing import TYPE_CHECKING, Any
 
-from ledger.canonical import NumberText
 from ledger.errors import MalformedError
 from ledger.ingest.sparkinfer.run import Fault, read_commit, read_kl, read_stdout, read_value
 from ledger.ingest.values import as_decimal, as_text, look
+from ledger.json_input import NumberText
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

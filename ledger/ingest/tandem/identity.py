@@ -10,10 +10,10 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
-from ledger.canonical import NumberText
 from ledger.errors import MalformedError
 from ledger.ingest.plain_text import compact_json
 from ledger.ingest.values import look
+from ledger.json_input import NumberText
 
 if TYPE_CHECKING:
     from ledger.canonical import JsonObject

@@ -9,11 +9,11 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
-from ledger.canonical import NumberText
 from ledger.errors import MalformedError
 from ledger.ingest.printed import differs
 from ledger.ingest.statistics import between_ranks, in_order, mean, nearest_rank
 from ledger.ingest.values import as_decimal, as_object, printed_number
+from ledger.json_input import NumberText
 from ledger.metrics import NS_PER_MS, NS_PER_S
 
 if TYPE_CHECKING:

@@ -10,9 +10,10 @@ import json
 from decimal import ROUND_HALF_EVEN, Context
 from typing import TYPE_CHECKING
 
-from ledger.canonical import MAX_INT, NumberText, check_domain, escape_pointer
+from ledger.canonical import MAX_INT, check_domain, escape_pointer
 from ledger.errors import MalformedError
 from ledger.ingest.values import as_decimal
+from ledger.json_input import NumberText
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection

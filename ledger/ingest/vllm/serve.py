@@ -18,7 +18,6 @@ from contextlib import suppress
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from ledger.canonical import parse_json
 from ledger.errors import MalformedError
 from ledger.ingest.adapter import Row
 from ledger.ingest.direction import refuse_directions
@@ -27,6 +26,7 @@ from ledger.ingest.repeats import RunLine, refuse_repeats, run_lines
 from ledger.ingest.vllm.fields import bad_field, check_texts, reported_of, settings_of
 from ledger.ingest.vllm.load import metrics_of, notes_of, read_load, records_of
 from ledger.ingest.vllm.requests import LISTS
+from ledger.json_input import parse_json
 from ledger.metrics import NS_PER_S
 
 if TYPE_CHECKING:
